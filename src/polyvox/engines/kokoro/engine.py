@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
@@ -21,7 +21,7 @@ from polyvox.engines.kokoro.first_words import UNLISTED, WITHOUT_NETWORK
 from polyvox.engines.kokoro.levels import gain_for, mix_level
 from polyvox.engines.kokoro.loading import load_network
 from polyvox.engines.kokoro.lookahead import ReadingPosition, SynthesizedPiece, synthesize_in_order
-from polyvox.engines.kokoro.remote_chunk import RemoteChunk
+from polyvox.engines.kokoro.remote_chunk import ChunkOutline, RemoteChunk
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -77,7 +77,7 @@ class _Loaded:
 
     voices: VoiceTable
     synthesis: KokoroSynthesis
-    workers: TextWorkers[UnreadText, PhonemeChunk] | None = None
+    workers: TextWorkers[UnreadText, PhonemeChunk | ChunkOutline] | None = None
     """Without them, the synthesis has a thread for texts."""
     shared: SharedSamples | None = None
     """In which they render."""
@@ -209,20 +209,21 @@ class KokoroEngine:
 
             async def next_request() -> SynthesisRequest | None:
                 chunk = await text.next()
-                if chunk is None or loaded.shared is None:
+                if not isinstance(chunk, ChunkOutline):
                     return None if chunk is None else requested(chunk)
-                return replace(requested(chunk), remote=RemoteChunk(text, next(numbers), loaded.shared))
+                assert loaded.shared is not None
+                return requested(RemoteChunk(chunk, text, next(numbers), loaded.shared))
 
             yield next_request
 
     async def _text_workers(
         self, synthesis: KokoroSynthesis
-    ) -> tuple[TextWorkers[UnreadText, PhonemeChunk] | None, SharedSamples | None]:
+    ) -> tuple[TextWorkers[UnreadText, PhonemeChunk | ChunkOutline] | None, SharedSamples | None]:
         """The processes that read texts, started, and the memory in which they render; None where there are none."""
         number = worker_count(self._settings.text_workers, share_of_cores(1), on_gpu=synthesis.on_gpu)
         shared = _shared_samples() if number and synthesis.renders_whole_chunks else None
         path = None if shared is None else shared.path
-        workers = TextWorkers[UnreadText, PhonemeChunk](
+        workers = TextWorkers[UnreadText, PhonemeChunk | ChunkOutline](
             number, text_worker.__name__, found_program(self._espeak), given=path
         )
         running = await started(workers, [self._unread(Utterance(UNLISTED["en-us"], "af_heart"))])
@@ -231,15 +232,15 @@ class KokoroEngine:
             shared = None
         return running, shared
 
-    def _requested(self, utterance: Utterance) -> Callable[[PhonemeChunk], SynthesisRequest]:
+    def _requested(self, utterance: Utterance) -> Callable[[PhonemeChunk | RemoteChunk], SynthesisRequest]:
         """Makes the requests for an utterance's chunks."""
         own = utterance.prepared
         pack = self._started().voices.style(utterance.voice) if own is None else own.arrays["style"]
         gain = self._gain(utterance)
 
-        def requested(chunk: PhonemeChunk) -> SynthesisRequest:
-            ids = chunk.ids
-            return SynthesisRequest(chunk, ModelInput(tuple(ids), pack[max(0, len(ids) - 1)], utterance.speed), gain)
+        def requested(chunk: PhonemeChunk | RemoteChunk) -> SynthesisRequest:
+            ids = tuple(chunk.ids)
+            return SynthesisRequest(chunk, ModelInput(ids, pack[max(0, len(ids) - 1)], utterance.speed), gain)
 
         return requested
 
@@ -280,7 +281,7 @@ def _shared_samples() -> SharedSamples | None:
 
 
 def _audio_chunk(ledger: ChunkLedger, done: SynthesizedPiece, span: Span | None, utterance: Utterance) -> AudioChunk:
-    chunk, rendered = done.request.chunk, done.result.rendered
+    rendered = done.result.rendered
     return ledger.chunk(
         rendered.pcm,
         text=utterance.text[span.start : span.end] if span else "",
@@ -288,7 +289,7 @@ def _audio_chunk(ledger: ChunkLedger, done: SynthesizedPiece, span: Span | None,
         words=word_timings(
             rendered.words, utterance.text, first_sample=ledger.samples - rendered.trimmed, sample_rate=SAMPLE_RATE
         ),
-        tokens=len(chunk.phonemes) if done.first else 0,
+        tokens=len(done.request.input.ids) if done.first else 0,
         wall_seconds=done.wall_seconds,
         device_seconds=done.result.device_seconds,
     )

@@ -1,8 +1,8 @@
 """A chunk in the process that read it, which renders it: this one is left to the network and the listeners."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelOutput
 from polyvox.engines.kokoro.timing import AlignedWord
 from polyvox.runtime.shared_samples import Place, SharedSamples, opened_samples
+from polyvox.runtime.text_workers.answering import Finisher
 from polyvox.runtime.text_workers.workers import WorkerText
 from polyvox.types import Pcm, Span
 
@@ -21,11 +22,39 @@ _MORE_SAMPLES = SAMPLE_RATE
 
 
 @dataclass(frozen=True, slots=True)
-class _Unrendered:
-    """The network's output for a chunk: so many samples at the start of a place in shared memory, and durations."""
+class ChunkOutline:
+    """What the network and the player need of a `PhonemeChunk`."""
 
+    ids: tuple[int, ...]
+    span: Span | None
+    asked_pause: float | None
+    usual_pause: float
+
+    @classmethod
+    def of(cls, chunk: PhonemeChunk) -> "ChunkOutline":
+        return cls(tuple(chunk.ids), chunk.span, chunk.asked_pause, chunk.pauses.between_chunks(chunk.ends))
+
+    def pause(self, speed: float) -> float:
+        return self.asked_pause if self.asked_pause is not None else self.usual_pause / speed
+
+
+@dataclass(frozen=True, slots=True)
+class UnrenderedSamples:
+    """The network's samples for a chunk on their way to its worker.
+
+    They stand at the start of a place in shared memory; `pcm` has them where there is no room.
+    """
+
+    place: Place | None
+    pcm: Pcm
+    durations: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
     place: Span
     count: int
+    pcm: Pcm | None
     durations: npt.NDArray[np.int64]
     speed: float
     gain: float | None
@@ -45,46 +74,72 @@ class _Rendered:
 class RemoteChunk:
     """One chunk of a text that a worker reads."""
 
-    text: WorkerText[PhonemeChunk]
+    outline: ChunkOutline
+    text: WorkerText[PhonemeChunk | ChunkOutline]
     number: int
     memory: SharedSamples
 
-    def place(self, pcm: Pcm) -> Place | None:
-        """Lay the network's samples where the worker finds them; None where there is no room. Any thread may call."""
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return self.outline.ids
+
+    @property
+    def span(self) -> Span | None:
+        return self.outline.span
+
+    def pause(self, speed: float) -> float:
+        return self.outline.pause(speed)
+
+    def laid_down(self, pcm: Pcm, durations: npt.NDArray[np.int64]) -> UnrenderedSamples:
+        """Lay the network's samples where the worker finds them, if there is room. Any thread may call."""
         place = self.memory.reserve(len(pcm) + _MORE_SAMPLES)
         if place is not None:
             place.samples[: len(pcm)] = pcm
-        return place
+        return UnrenderedSamples(place, pcm, durations)
 
-    async def rendered(
-        self, place: Place, count: int, durations: npt.NDArray[np.int64], speed: float, gain: float | None
-    ) -> RenderedChunk:
-        """The chunk as it is heard, of so many samples in their place."""
-        job = _Unrendered(place.span, count, durations, speed, gain)
+    async def rendered(self, given: UnrenderedSamples, speed: float, gain: float | None) -> RenderedChunk:
+        """The chunk as it is heard."""
+        place, count = given.place, len(given.pcm)
+        span, pcm = (Span(0, 0), given.pcm) if place is None else (place.span, None)
+        answer = self.text.finish(self.number, _Job(span, count, pcm, given.durations, speed, gain))
+        rendered: asyncio.Future[RenderedChunk] = asyncio.get_running_loop().create_future()
         # The worker writes there until it has answered, whether or not the caller still waits.
-        return await asyncio.shield(asyncio.create_task(self._finished(place, job)))
-
-    async def _finished(self, place: Place, job: _Unrendered) -> RenderedChunk:
-        try:
-            done = cast(_Rendered, await self.text.finish(self.number, job))
-            pcm = place.samples[: done.count].copy() if done.pcm is None else done.pcm
-        finally:
-            place.release()
-        return RenderedChunk(pcm, done.trimmed, done.words)
+        answer.add_done_callback(partial(_take, place, rendered))
+        return await rendered
 
 
-def renderer(path: str | None) -> Callable[[PhonemeChunk, _Unrendered], _Rendered] | None:
+def _take(place: Place | None, rendered: "asyncio.Future[RenderedChunk]", answer: "asyncio.Future[object]") -> None:
+    """Hand a worker's answer to whoever waits, and release its place."""
+    error = answer.exception()
+    if not rendered.done():
+        if error is not None:
+            rendered.set_exception(error)
+        else:
+            rendered.set_result(_heard(cast(_Rendered, answer.result()), place))
+    if place is not None:
+        place.release()
+
+
+def _heard(done: _Rendered, place: Place | None) -> RenderedChunk:
+    if done.pcm is not None:
+        return RenderedChunk(done.pcm, done.trimmed, done.words)
+    assert place is not None
+    return RenderedChunk(place.samples[: done.count].copy(), done.trimmed, done.words)
+
+
+def renderer(path: str | None) -> Finisher | None:
     """The worker's part, given the path of shared memory; None where there is none."""
     if path is None:
         return None
     memory = opened_samples(path)
 
-    def finish(chunk: PhonemeChunk, job: _Unrendered) -> _Rendered:
+    def finish(chunk: PhonemeChunk, job: _Job) -> _Rendered:
         place = memory[job.place.start : job.place.end]
-        done = render(chunk, ModelOutput(place[: job.count], job.durations), job.speed, job.gain)
-        fits = len(done.pcm) <= len(place)
+        pcm = place[: job.count] if job.pcm is None else job.pcm
+        done = render(chunk, ModelOutput(pcm, job.durations), job.speed, job.gain)
+        fits = job.pcm is None and len(done.pcm) <= len(place)
         if fits:
             place[: len(done.pcm)] = done.pcm
         return _Rendered(len(done.pcm), done.trimmed, done.words, None if fits else done.pcm)
 
-    return finish
+    return Finisher(ChunkOutline.of, finish)

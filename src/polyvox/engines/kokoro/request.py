@@ -38,8 +38,12 @@ class ModelOutput:
 class SynthesisRequest:
     """A chunk and its network input; a chunk that is only a pause has no ids. Without a gain, samples stay raw."""
 
-    chunk: PhonemeChunk
+    chunk: "PhonemeChunk | RemoteChunk"
     input: ModelInput
     gain: float | None = None
-    remote: "RemoteChunk | None" = None
-    """The same chunk where another process can render it."""
+
+    @property
+    def phoneme_chunk(self) -> PhonemeChunk:
+        """The chunk with its words, which this process has read."""
+        assert isinstance(self.chunk, PhonemeChunk)
+        return self.chunk

@@ -159,5 +159,7 @@ def _synthesize_all(
 def _synthesize(run: Callable[[ModelInput], ModelOutput], request: SynthesisRequest) -> SynthesisResult:
     started = time.perf_counter()
     given = request.input
-    rendered = render(request.chunk, run(given), given.speed, request.gain) if given.ids else render_pause(request)
+    rendered = (
+        render(request.phoneme_chunk, run(given), given.speed, request.gain) if given.ids else render_pause(request)
+    )
     return SynthesisResult(rendered, time.perf_counter() - started)

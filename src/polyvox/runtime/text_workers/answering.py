@@ -81,8 +81,16 @@ def _arguments(kind: type[object]) -> tuple[str, ...] | None:
 
 Reader = Callable[[Any], Iterator[object]]
 """Gives the parts of a job's text, each made when it is asked for."""
-Finisher = Callable[[Any, Any], object]
-"""Makes a part of a text, and what is given with it, into something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finisher:
+    """The reader's other half, for parts that stay with the worker until they are finished."""
+
+    outline: Callable[[Any], object]
+    """The part of a text as it is sent."""
+    finish: Callable[[Any, Any], object]
+    """Makes a part of a text, and what is given with it, into something else."""
 
 
 def _no_finisher(_: object) -> Finisher | None:
@@ -103,7 +111,7 @@ def answer_parent(
             answer_all(reader(given), messages, sink, finisher(given))
 
 
-def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO, finish: Finisher | None = None) -> None:
+def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO, finisher: Finisher | None = None) -> None:
     """Answer messages in their order until there are no more."""
     texts: dict[int, _Text] = {}
     for message in messages:
@@ -111,13 +119,13 @@ def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO, finish: Fi
             texts.pop(message.text, None)
             continue
         if isinstance(message, Finish):
-            assert finish is not None
-            part = _tried(partial(finish, texts[message.text].parts.pop(message.part), message.given), "finished")
+            assert finisher is not None
+            part = texts[message.text].finished(message, finisher)
         else:
             if message.job is not None:
                 texts[message.text] = _Text(read(message.job))
-            part = texts[message.text].next_part(keep=finish is not None)
-            if part.value is None and finish is None:
+            part = texts[message.text].next_part(finisher)
+            if part.value is None and finisher is None:
                 del texts[message.text]
         sink.write(packed(part))
         sink.flush()
@@ -129,14 +137,21 @@ class _Text:
     def __init__(self, unread: Iterator[object]) -> None:
         self._unread = unread
         self._count = 0
-        self.parts: dict[int, object] = {}
+        self._kept: dict[int, object] = {}
 
-    def next_part(self, *, keep: bool) -> Part:
-        part = _tried(partial(next, self._unread, None), "read")
-        if keep and part.value is not None:
-            self.parts[self._count] = part.value
-            self._count += 1
-        return part
+    def next_part(self, finisher: Finisher | None) -> Part:
+        return _tried(partial(self._read, finisher), "read")
+
+    def finished(self, asked: Finish, finisher: Finisher) -> Part:
+        return _tried(partial(finisher.finish, self._kept.pop(asked.part), asked.given), "finished")
+
+    def _read(self, finisher: Finisher | None) -> object:
+        part = next(self._unread, None)
+        if part is None or finisher is None:
+            return part
+        self._kept[self._count] = part
+        self._count += 1
+        return finisher.outline(part)
 
 
 def _messages(source: BinaryIO) -> Iterator[Any]:

@@ -19,6 +19,7 @@ log: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 JobT = TypeVar("JobT")
 PartT = TypeVar("PartT")
 _ENDING_SECONDS = 1.0
+_READ_BYTES = 1 << 20
 _MOST_WORKERS = 8
 _LEAST_CORES = 4
 """With fewer, there is no core beside the GPU's threads and the event loop."""
@@ -44,11 +45,14 @@ class WorkerText(Generic[PartT]):
         self._ended = part is None
         return part
 
-    async def finish(self, part: int, given: object) -> object:
-        """A part that the worker gave, by its number, and what is given made into something else; once for each."""
+    def finish(self, part: int, given: object) -> "asyncio.Future[object]":
+        """A part that the worker gave, by its number, and what is given made into something else; once for each.
+
+        It comes also where nobody waits for it any more: until then the worker is at it.
+        """
         if self._closed:
             raise UnavailableError("The text has been forgotten; send the request again.")
-        return await self._worker.ask(Finish(self._number, part, given))
+        return self._worker.ask(Finish(self._number, part, given))
 
     def close(self) -> None:
         """Have the worker forget the text."""
@@ -160,14 +164,14 @@ class _Worker:
         """Number of answers that it owes."""
         return len(self._asked)
 
-    async def ask(self, message: Read | Finish) -> object:
+    def ask(self, message: Read | Finish) -> "asyncio.Future[object]":
         """Its answer; UnavailableError where it ends before."""
         if self.ended:
             raise _ended()
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._asked.append(answer)
         self.tell(message)
-        return await answer
+        return answer
 
     def tell(self, message: object) -> None:
         """Send what has no answer."""
@@ -181,14 +185,13 @@ class _Worker:
         return await self._child.end(_ENDING_SECONDS)
 
     async def _listen(self) -> None:
+        received = bytearray()
         try:
-            while True:
-                (size,) = SIZE.unpack(await self._child.stdout.readexactly(SIZE.size))
-                if size > MOST_BYTES:
-                    raise ConnectionError("it sends what is no answer")
-                content = await self._child.stdout.readexactly(size)
-                self._answer(pickle.loads(content))  # noqa: S301 - from a process of this server's own
-        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            while data := await self._child.stdout.read(_READ_BYTES):
+                received += data
+                for part in taken_off(received):
+                    self._answer(part)
+        except ConnectionError as error:
             log.debug("a process that reads texts says no more", reason=str(error))
         finally:
             self.ended = True
@@ -197,6 +200,22 @@ class _Worker:
 
     def _answer(self, part: Part) -> None:
         _settle(self._asked.popleft(), part)
+
+
+def taken_off(received: bytearray) -> list[Part]:
+    """The whole messages that were received, taken off what is left."""
+    parts, start = list[Part](), 0
+    while len(received) - start >= SIZE.size:
+        (size,) = SIZE.unpack_from(received, start)
+        if size > MOST_BYTES:
+            raise ConnectionError("it sends what is no answer")
+        end = start + SIZE.size + size
+        if end > len(received):
+            break
+        parts.append(pickle.loads(memoryview(received)[start + SIZE.size : end]))  # noqa: S301 - from a process of ours
+        start = end
+    del received[:start]
+    return parts
 
 
 def _settle(answer: "asyncio.Future[object]", part: Part) -> None:

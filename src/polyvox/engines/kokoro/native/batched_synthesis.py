@@ -3,28 +3,26 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from functools import partial
+from typing import TypeVar
 
 from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput
-from polyvox.engines.kokoro.remote_chunk import RemoteChunk
+from polyvox.engines.kokoro.remote_chunk import RemoteChunk, UnrenderedSamples
 from polyvox.engines.kokoro.render import render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
 from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause
 from polyvox.runtime.device_executor import DeviceExecutor
 from polyvox.runtime.pinned_output import Event
-from polyvox.runtime.shared_samples import Place
 from polyvox.runtime.stage import Observer, Stage
 from polyvox.types import Pcm
+
+Result = TypeVar("Result")
 
 _LOOKAHEAD = 4
 _READ_BATCH = 8
 """Texts that are phonemized by one call: to hand each over by itself takes the event loop longer than the work."""
-_ANY = 256
-"""More rows than any batch has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,44 +34,54 @@ class _Planned:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Launched:
-    """A row of a batch that the device works on since `began`."""
-
-    batch: LaunchedBatch
-    row: int
-    began: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Decoding:
-    """A request whose samples will be a row of a batch, and the durations that were predicted for it."""
+    """A request that is decoded, and the durations that were predicted for it."""
 
     request: SynthesisRequest
     planned: _Planned
-    launched: _Launched
 
-    def finished(self, pcm: Pcm, seconds: float) -> "SynthesisResult | _Placed":
+    def finished(self, pcm: Pcm, seconds: float) -> "SynthesisResult | _Unrendered":
         """The chunk, given its samples and its share of the time that its batch took; or laid where a worker is."""
         request, durations, seconds = self.request, self.planned.timed.durations, self.planned.seconds + seconds
-        if request.remote is not None and (place := request.remote.place(pcm)) is not None:
-            return _Placed(request.remote, place, len(pcm), durations, seconds)
+        if isinstance(request.chunk, RemoteChunk):
+            return _Unrendered(request.chunk, request.chunk.laid_down(pcm, durations), seconds)
         chunk = render(request.chunk, ModelOutput(pcm, durations), request.input.speed, request.gain)
         return SynthesisResult(chunk, seconds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Placed:
-    """A chunk's samples where the worker that read it renders them, and the seconds that the device spent on it."""
+class _Unrendered:
+    """A chunk's samples for the worker that read it, and the seconds that the device spent on it."""
 
     chunk: RemoteChunk
-    place: Place
-    samples: int
-    durations: npt.NDArray[np.int64]
+    samples: UnrenderedSamples
     seconds: float
 
     async def rendered(self, request: SynthesisRequest) -> SynthesisResult:
-        chunk = await self.chunk.rendered(self.place, self.samples, self.durations, request.input.speed, request.gain)
+        chunk = await self.chunk.rendered(self.samples, request.input.speed, request.gain)
         return SynthesisResult(chunk, self.seconds)
+
+
+@dataclass(slots=True, eq=False)
+class _DecodedBatch:
+    """A batch that the device works on since `began`, and the call that finishes it for the first row that asks."""
+
+    launched: LaunchedBatch
+    decoding: Sequence[_Decoding]
+    began: float
+    finishing: "asyncio.Future[list[SynthesisResult | _Unrendered | Exception]] | None" = None
+
+    def finished(self) -> list[SynthesisResult | _Unrendered | Exception]:
+        """The chunks of all rows, once the samples are there; a row that fails does so alone."""
+        rows = self.launched.rows()
+        share = (time.perf_counter() - self.began) / len(rows)
+        return [_tried(partial(each.finished, row, share)) for each, row in zip(self.decoding, rows, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row:
+    batch: _DecodedBatch
+    index: int
 
 
 class BatchedSynthesis:
@@ -95,29 +103,21 @@ class BatchedSynthesis:
         self.on_gpu = network.device.type == "cuda"
         device = DeviceExecutor("kokoro", 1)
         planner = DeviceExecutor("kokoro-planner", 1) if self.on_gpu else device
-        reader, finisher = DeviceExecutor("kokoro-reader", 1), DeviceExecutor("kokoro-finisher", 1)
-        self._executors = {device, planner, reader, finisher}
+        reader, self._finisher = DeviceExecutor("kokoro-reader", 1), DeviceExecutor("kokoro-finisher", 1)
+        self._executors = {device, planner, reader, self._finisher}
         self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
             "kokoro-read", _next_requests, executor=reader, max_batch=_READ_BATCH
         )
         self._plan = Stage[ModelInput, _Planned](
             "kokoro-plan", self._plan_all, executor=planner, max_batch=network.batch, observer=observer
         )
-        self._launch = Stage[TimedInput, _Launched](
+        self._decode = Stage[_Decoding, _Row](
             "kokoro-sound",
             self._launch_all,
             executor=device,
-            key=network.bucket,
+            key=lambda decoding: network.bucket(decoding.planned.timed),
             room=network.room,
             observer=observer,
-        )
-        self._finish = Stage[_Decoding, SynthesisResult | _Placed](
-            "kokoro-finish",
-            _finished_all,
-            executor=finisher,
-            key=lambda decoding: id(decoding.launched.batch),
-            max_batch=_ANY,
-            isolates=True,
         )
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
@@ -130,12 +130,11 @@ class BatchedSynthesis:
         if not request.input.ids:
             return SynthesisResult(render_pause(request), 0.0)
         planned = await self._plan(request.input, due)
-        launched = await self._launch(planned.timed, due)
-        finished = await self._finish(_Decoding(request, planned, launched), due)
-        return await finished.rendered(request) if isinstance(finished, _Placed) else finished
+        finished = await self._finished(await self._decode(_Decoding(request, planned), due))
+        return await finished.rendered(request) if isinstance(finished, _Unrendered) else finished
 
     async def close(self) -> None:
-        for stage in (self._read, self._plan, self._launch, self._finish):
+        for stage in (self._read, self._plan, self._decode):
             await stage.close()
         for executor in self._executors:
             await asyncio.to_thread(executor.close)
@@ -146,16 +145,27 @@ class BatchedSynthesis:
         share = (time.perf_counter() - started) / len(items)
         return [_Planned(each, share) for each in timed]
 
-    def _launch_all(self, timed: list[TimedInput]) -> list[_Launched]:
+    async def _finished(self, row: _Row) -> SynthesisResult | _Unrendered:
+        batch = row.batch
+        if batch.finishing is None:
+            batch.finishing = asyncio.ensure_future(self._finisher.run(batch.finished))
+        # It is that of all rows: a caller that leaves must not cancel it.
+        result = (await asyncio.shield(batch.finishing))[row.index]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _launch_all(self, decoding: list[_Decoding]) -> list[_Row]:
         """Launch a batch, and wait until no more than one a lane is under way: the device always has the next."""
         began = time.perf_counter()
-        batch = self._network.launch(timed)
-        if batch.arrived is not None:
-            self._under_way.append(batch.arrived)
+        launched = self._network.launch([each.planned.timed for each in decoding])
+        if launched.arrived is not None:
+            self._under_way.append(launched.arrived)
         if len(self._under_way) > self._network.lanes:
             self._under_way.popleft().synchronize()
             began = time.perf_counter()
-        return [_Launched(batch, row, began) for row in range(len(timed))]
+        batch = _DecodedBatch(launched, decoding, began)
+        return [_Row(batch, index) for index in range(len(decoding))]
 
 
 def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | Exception | None]:
@@ -169,9 +179,8 @@ def _next_request(requests: Iterator[SynthesisRequest]) -> SynthesisRequest | Ex
         return error
 
 
-def _finished_all(decoding: Sequence[_Decoding]) -> list[SynthesisResult | _Placed]:
-    """The chunks of rows of one batch, once its samples are there."""
-    launched = decoding[0].launched
-    rows = launched.batch.rows()
-    share = (time.perf_counter() - launched.began) / len(rows)
-    return [each.finished(rows[each.launched.row], share) for each in decoding]
+def _tried(finish: Callable[[], Result]) -> Result | Exception:
+    try:
+        return finish()
+    except Exception as error:  # noqa: BLE001 - whatever it is, its caller gets it
+        return error

@@ -40,8 +40,8 @@ class WrenModel:
 
     def render(self, request: SynthesisRequest) -> Iterator[RenderedChunk | None]:
         """A chunk as it is heard, piece by piece; None after a plan, and where a piece is silence that is cut off."""
-        if request.chunk.opening is not None:
-            yield from self._render_opened(request, request.chunk.opening)
+        if request.phoneme_chunk.opening is not None:
+            yield from self._render_opened(request, request.phoneme_chunk.opening)
             return
         plan = self._front.plan(request.input)
         renderer = StreamRenderer(request, plan.durations)

@@ -43,7 +43,7 @@ class StreamRenderer:
 
     def extend(self, durations: npt.NDArray[np.int64]) -> None:
         """Take the durations of all ids; those of what was pushed already are the same as before."""
-        chunk, speed = self._request.chunk, self._request.input.speed
+        chunk, speed = self._request.phoneme_chunk, self._request.input.speed
         ids = len(self._request.input.ids) + 2
         self._complete = len(durations) == ids
         self._durations = np.pad(durations, (0, ids - len(durations)))
