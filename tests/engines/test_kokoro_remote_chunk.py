@@ -113,7 +113,7 @@ async def test_without_memory_to_share_the_workers_only_read(
         await engine.close()
 
 
-async def test_where_the_memory_is_full_the_engine_renders_by_itself(alone: KokoroEngine, beside: KokoroEngine) -> None:
+async def test_where_the_memory_is_full_the_samples_are_sent(alone: KokoroEngine, beside: KokoroEngine) -> None:
     shared = beside._started().shared
     assert shared is not None
     all_of_it = shared.reserve(len(shared.samples))

@@ -11,8 +11,9 @@ from helpers.studio_tools import chromium_path, installed_packages, need
 
 try:
     from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+    from playwright.sync_api import TimeoutError as PlaywrightTimeout
 except ImportError:
-    expect = sync_playwright = None
+    expect = sync_playwright = PlaywrightTimeout = None
 
 _ARGUMENTS = [
     "--no-sandbox",

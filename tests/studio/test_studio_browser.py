@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from helpers.fakes import tone_service
 from helpers.serving import served
 from helpers.studio_browser import (
     PHONE,
+    PlaywrightTimeout,
     axe_violations,
     expect,
     forget_marks,
@@ -110,6 +112,18 @@ def type_and_speak(page, text: str) -> None:
     page.get_by_role("button", name="Speak", exact=True).click()
 
 
+def assert_marked(page, play, words: list[int]) -> None:
+    """Just these words are marked from a play to its end, in one of three: a busy browser may draw no frame in one."""
+    for _ in range(3):
+        page.evaluate("heard.words = []")
+        play()
+        with suppress(PlaywrightTimeout):
+            page.wait_for_function(LAST_WORD_HEARD, timeout=10_000)
+        if (marked := [each["word"] for each in page.evaluate("heard.words")]) == words:
+            return
+    pytest.fail(f"{marked} were marked, not {words}")
+
+
 def assert_heard_early_and_marked_in_time(page) -> None:
     """Sound came before the stream ended, and each word of 150 ms or more was marked within 150 ms of its time."""
     page.get_by_text("Finished").wait_for(timeout=PATIENT)
@@ -186,10 +200,7 @@ def test_a_click_on_a_word_plays_from_there_also_after_the_end(browser, url):
     with studio_page(browser, url, script=LISTENER) as page:
         type_and_speak(page, TEXT)
         page.get_by_text("Finished").wait_for()
-        page.evaluate("heard.words = []")
-        page.get_by_role("button", name="four", exact=True).click()
-        page.wait_for_function(LAST_WORD_HEARD)
-        assert [each["word"] for each in page.evaluate("heard.words")] == [3, 4, 5]
+        assert_marked(page, page.get_by_role("button", name="four", exact=True).click, [3, 4, 5])
 
 
 def test_pause_goes_on_where_it_was_and_stop_ends_the_stream(browser, url, engine, monkeypatch):
@@ -379,10 +390,7 @@ def test_everything_can_be_done_by_keyboard(browser, url):
             page.keyboard.press("Tab")
         for _ in range(4):
             page.keyboard.press("ArrowRight")
-        page.evaluate("heard.words = []")
-        page.keyboard.press("Enter")
-        page.wait_for_function(LAST_WORD_HEARD)
-        assert [each["word"] for each in page.evaluate("heard.words")] == [4, 5]
+        assert_marked(page, lambda: page.keyboard.press("Enter"), [4, 5])
 
 
 @pytest.mark.parametrize(("size", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desktop", "phone"])
