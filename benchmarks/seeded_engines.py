@@ -570,7 +570,7 @@ def _native_kokoro(
         with TemporaryDirectory() as folder:
             style.astype("<f4").tofile(Path(folder) / f"{kokoro_native.VOICE}.bin")
             voices = VoiceTable(Path(folder), [voice for voice in engine.voices if voice.id == kokoro_native.VOICE])
-            await engine.start_with(BatchedSynthesis(native, None), voices)
+            await engine.start_with(BatchedSynthesis(native, engine.observer), voices)
         return Manner(voice=kokoro_native.VOICE)
 
     return SeededEngine(engine, start)

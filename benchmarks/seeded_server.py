@@ -8,6 +8,8 @@ import sys
 from functools import partial
 
 from benchmarks.seeded_engines import Seeded, Sizes, seeded_engine
+from polyvox.deploy.workers.parts import ServerParts
+from polyvox.deploy.workers.supervisor import serve_with_workers
 from polyvox.installation import load_settings
 from polyvox.server.process import run_server
 
@@ -19,7 +21,11 @@ def main() -> None:
     seeded = Seeded(**given["seeded"], sizes=Sizes.tiny() if given["tiny"] else Sizes())
     model = given["model"]
     settings = load_settings(**given["settings"], models=[model], default_model=model, port=0)
-    run_server(settings, {model: partial(seeded_engine, seeded)})
+    factories = {model: partial(seeded_engine, seeded)}
+    if settings.workers == 1:
+        run_server(settings, factories)
+    else:
+        serve_with_workers(settings, ServerParts(factories))
 
 
 if __name__ == "__main__":

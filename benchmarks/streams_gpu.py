@@ -3,7 +3,8 @@
 Seeded weights of the released sizes, for arithmetic takes the same time whatever it says. All streams start at once on
 an engine that is warm; or, with `--rate`, requests arrive at a fixed rate. A simulated player listens to each stream:
 it starts at the first audio, and whatever comes later than it plays is an under-run. `--http` measures the same through
-a server in a process of its own. `--among 64` compares a stream alone with the same among others.
+a server in processes of its own: `--workers 4` gives it so many of doors. `--among 64` compares a stream alone with the
+same among others; `--stages` shows what each stage of the engine did.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -27,6 +28,8 @@ from benchmarks.likeness import Likeness, likeness
 from benchmarks.published_figures import published_for
 from benchmarks.seeded_engines import ENGINES, VOICE, Seeded, SeededEngine, Sizes, seeded_engine
 from benchmarks.seeded_server import PROGRAM
+from benchmarks.stage_log import HEADER as STAGE_HEADER
+from benchmarks.stage_log import StageFigures, StageLog
 from polyvox.bench.dialect import Dialect, LoadRequest, OpenAIDialect
 from polyvox.bench.load import Load, LoadRun, run_load
 from polyvox.bench.process import server_process
@@ -56,6 +59,8 @@ class Target:
     warning: str = ""
     engine: SeededEngine | None = None
     """Where it is in this process."""
+    stages: StageLog = field(default_factory=StageLog)
+    """Of that engine."""
 
     def load(self, requests: int, at_once: int, rate: float | None = None, *, poisson: bool = False) -> Load:
         model = MODELS.get(self.seeded.engine, self.seeded.engine)
@@ -70,6 +75,7 @@ class StreamFigures:
     rate: float | None
     summary: LoadSummary
     gpu: GpuLog
+    stages: Sequence[StageFigures] = ()
 
     @property
     def gapless(self) -> float:
@@ -80,6 +86,7 @@ class StreamFigures:
         found: dict[str, object] = asdict(self.summary)
         found |= {"audio_per_second": self.summary.audio_per_second, "gapless": self.gapless}
         found |= {"gpu_peak_gib": self.gpu.peak_gib, "gpu_utilization": self.gpu.mean_utilization}
+        found["stages"] = [asdict(stage) for stage in self.stages]
         return {"at_once": self.at_once, "rate": self.rate} | found
 
     def __str__(self) -> str:
@@ -127,9 +134,11 @@ async def streams_at_once(target: Target, count: int, *, least: int, warm_up: bo
     load = target.load(count, count)
     if warm_up:
         await run_load(load, target.dialect, target.url)
+    target.stages.clear()
     with watched_gpu() as gpu:
         runs = [await run_load(load, target.dialect, target.url) for _ in range(max(1, math.ceil(least / count)))]
-    return StreamFigures(count, None, summarize(joined(runs)), gpu)
+    run = joined(runs)
+    return StreamFigures(count, None, summarize(run), gpu, target.stages.figures(run.seconds))
 
 
 async def streams_at_rate(
@@ -140,9 +149,10 @@ async def streams_at_rate(
     if warm_up:
         few = min(requests, max(1, round(rate)))
         await run_load(target.load(few, 1, rate, poisson=poisson), target.dialect, target.url)
+    target.stages.clear()
     with watched_gpu() as gpu:
         run = await run_load(target.load(requests, 1, rate, poisson=poisson), target.dialect, target.url)
-    return StreamFigures(None, rate, summarize(run), gpu)
+    return StreamFigures(None, rate, summarize(run), gpu, target.stages.figures(run.seconds))
 
 
 def joined(runs: Sequence[LoadRun]) -> LoadRun:
@@ -153,12 +163,13 @@ def joined(runs: Sequence[LoadRun]) -> LoadRun:
 @asynccontextmanager
 async def engine_target(seeded: Seeded, settings: Settings) -> AsyncIterator[Target]:
     """The engine in this process, started."""
-    engine, began = seeded_engine(seeded, settings), time.perf_counter()
+    engine, stages, began = seeded_engine(seeded, settings), StageLog(), time.perf_counter()
+    engine.observe(stages)
     await engine.start()
     keep_loaded()  # as a server does, and so the next line
     return_large_blocks()
     try:
-        yield Target(EngineDialect(engine), "", seeded, time.perf_counter() - began, engine.warning, engine)
+        yield Target(EngineDialect(engine), "", seeded, time.perf_counter() - began, engine.warning, engine, stages)
     finally:
         await engine.close()
 
@@ -185,6 +196,8 @@ async def measure(target: Target, given: argparse.Namespace, say: Callable[[str]
     async for row in _rows(target, given):
         found.append(row)
         say(str(row))
+        if given.stages:
+            say("\n".join([STAGE_HEADER, *map(str, row.stages)]))
         _write(as_json(target, found, alike, given), given.out)
     if given.among and target.engine is not None:
         alike = await likeness(target.engine, target.seeded.texts, given.among)
@@ -229,6 +242,7 @@ def as_json(
         "card": torch.cuda.get_device_name() if gpu else "CPU",
         "torch": torch.__version__,
         "http": given.http,
+        "workers": given.workers,
         "utterance_seconds": target.seeded.seconds,
         "prompt_seconds": target.seeded.prompt_seconds,
         "precision": target.seeded.precision,
@@ -257,6 +271,8 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--least", type=int, default=8, help="streams of each row, at least, by repetition")
     parser.add_argument("--cold", action="store_true", help="without a round that does not count")
     parser.add_argument("--http", action="store_true", help="through a server in a process of its own")
+    parser.add_argument("--workers", type=int, default=1, help="processes of doors of that server")
+    parser.add_argument("--stages", action="store_true", help="show batches, rows, waits of the engine's stages")
     parser.add_argument("--tiny", action="store_true", help="small networks, to try the benchmark out")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="further settings")
     parser.add_argument("--among", type=int, help="compare a stream alone with the same among so many")
@@ -285,7 +301,7 @@ async def run(given: argparse.Namespace, say: Callable[[str], None]) -> dict[str
     streams = max([*given.at_once, *([256] if given.rate else []), 1])
     settings = seeded.settings(streams) | dict(each.split("=", 1) for each in given.set)
     if given.http:
-        with http_target(seeded, settings, tiny=given.tiny) as target:
+        with http_target(seeded, settings | {"workers": given.workers}, tiny=given.tiny) as target:
             return await measure(target, given, say)
     loaded = load_settings(**settings)
     configure_logging(loaded)

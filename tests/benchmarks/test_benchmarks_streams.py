@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -49,8 +50,25 @@ async def test_a_server_is_measured_through_its_door():
     (row,) = result["rows"]
     # Requests over HTTP have no seed here, and the tiny model may end its speech early.
     assert (row["ok"], 0.2 < row["audio_seconds"] <= 4.4) == (2, True)
-    assert result["http"] is True
+    assert (result["http"], result["workers"]) == (True, 1)
     assert result["startup_seconds"] > 0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="several processes of doors need Linux")
+async def test_a_server_with_several_processes_of_doors_is_measured_the_same():
+    result, _ = await measured("--engine", "wren", "--at-once", "2", "--http", "--workers", "2")
+    (row,) = result["rows"]
+    assert (row["ok"], row["errors"], result["workers"]) == (2, {}, 2)
+
+
+@pytest.mark.long
+async def test_the_stages_of_an_engine_are_shown():
+    result, said = await measured("--engine", "wren", "--at-once", "2", "--stages")
+    stages = {stage["stage"]: stage for stage in result["rows"][0]["stages"]}
+    assert stages["kokoro-plan"]["batches"] >= stages["kokoro-sound"]["batches"] > 1
+    assert all(0 < stage["busy"] < 2 for stage in stages.values())
+    assert "kokoro-sound" in said[3]
 
 
 @pytest.mark.long

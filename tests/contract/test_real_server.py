@@ -8,6 +8,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -65,6 +66,30 @@ def test_what_it_says_is_what_it_was_asked_to_say(server, moonshine):
             for text, audio in zip(texts, spoken, strict=True)
         ]
     assert sum(errors) <= 1, errors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="several processes of doors need Linux")
+def test_several_processes_of_doors_say_the_same_words_at_the_same_times(server, models_dir):
+    variables = {"POLYVOX_MODELS_DIR": str(models_dir), "POLYVOX_MODELS": "wren", "POLYVOX_LOG_FORMAT": "console"}
+    with polyvox_process(["serve", "--port", "0", "--workers", "2"], variables) as running:
+        with ThreadPoolExecutor(4) as callers:
+            heard = list(callers.map(lambda _: chunk_events(running.url), range(4)))
+        body = {"model": "wren", "input": SENTENCE, "voice": "af_heart", "timestamps": "phonemes", "stream": False}
+        captions = [httpx.post(f"{url}/dev/captioned_speech", json=body, timeout=300) for url in (running.url, server)]
+        running.terminate()
+        assert running.process.wait(60) == 0, running.log()
+        assert "Traceback" not in running.log()
+    alone = said_and_timed(chunk_events(server))
+    assert [said_and_timed(events) for events in heard] == [alone] * 4
+    assert len(alone[1]) == len(SENTENCE.split())
+    theirs, expected = (caption.json()["timestamps"] for caption in captions)
+    assert theirs == expected
+    assert all(word["phonemes"] for word in theirs)
+
+
+def said_and_timed(events):
+    """The audio of chunks, and their words."""
+    return [event["audio"] for event in events], [word for event in events for word in event["chunk"]["words"]]
 
 
 def test_a_dialogue_is_heard_turn_by_turn(server, moonshine):

@@ -5,6 +5,7 @@ import json
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from polyvox.deploy.workers.wire import (
     packed,
     unpacked,
 )
+from polyvox.engines.kokoro.word_phonemes import SpokenShares, SymbolRun
 from polyvox.errors import OverloadedError, PolyvoxError, RefusalReason, UnavailableError
 from polyvox.types import (
     AudioChunk,
@@ -63,6 +65,15 @@ def returned(message: object) -> Any:
     middle = HEAD.size + structure
     assert len(frame) == middle + raw
     return unpacked(frame[HEAD.size : middle], frame[middle:])
+
+
+def test_phonemes_that_are_made_when_they_are_read_are_sent_as_what_they_are() -> None:
+    samples = Span(0, 4_800)
+    shares = SpokenShares((SymbolRun("ɹˈɛdi", [0, 600, 1_200, 2_400, 3_600, 4_800], samples),), 0, 4_800)
+    sent = replace(CHUNK, words=(WordTiming("ready", 0.0, 0.2, Span(0, 5), shares=shares),))
+    (word,) = returned(sent).words
+    assert len(word.phonemes) == 4
+    assert (type(word.shares), word.phonemes) == (tuple, sent.words[0].phonemes)
 
 
 def test_every_message_arrives_as_it_was_sent() -> None:

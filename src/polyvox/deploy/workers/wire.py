@@ -5,7 +5,7 @@ import json
 import math
 import struct
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from typing import Any, cast
@@ -152,6 +152,8 @@ def _plain_other(value: object, raw: list[bytes | memoryview]) -> object:
         return {_KIND: "enum", "f": [type(value).__name__, value.value]}
     if isinstance(value, frozenset):
         return {_KIND: "set", "f": [_plain(item, raw) for item in sorted(value)]}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytearray):  # made when it is read, as phonemes are
+        return {_KIND: "tuple", "f": [_plain(item, raw) for item in value]}
     if isinstance(value, Mapping):
         return {_KIND: "map", "f": [[_plain(key, raw), _plain(item, raw)] for key, item in value.items()]}
     raise WireError(f"a {type(value).__name__} cannot be sent")

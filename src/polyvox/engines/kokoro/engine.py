@@ -96,7 +96,7 @@ class KokoroEngine:
         self._pauses = PausePolicy(own.sentence_pause, own.clause_pause)
         self._reader = TextReader(settings.espeak)
         self.voices = available_voices(settings.espeak)
-        self._observer: Observer | None = None
+        self.observer: Observer | None = None
         self._loaded: _Loaded | None = None
         self.location = EngineLocation()
         self.warning = ""
@@ -117,7 +117,7 @@ class KokoroEngine:
     )
 
     def observe(self, observer: Observer) -> None:
-        self._observer = observer
+        self.observer = observer
 
     async def start(self) -> None:
         bundle = await asyncio.to_thread(open_bundle, _MODEL, self._models_dir)
@@ -130,7 +130,7 @@ class KokoroEngine:
         self.warning = " ".join(filter(None, (network.warning, unspoken(LANGUAGE_TAGS, self._espeak))))
         self.location = EngineLocation(network.device)
         log.info("kokoro loaded", model=self.name, runs_on=network.runs_on)
-        await self.start_with(network.synthesis(self._observer), voices)
+        await self.start_with(network.synthesis(self.observer), voices)
 
     async def start_with(self, synthesis: KokoroSynthesis, voices: VoiceTable) -> None:
         """Start with a network and voices that are loaded already."""
