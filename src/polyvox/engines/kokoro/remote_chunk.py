@@ -23,7 +23,7 @@ _MORE_SAMPLES = SAMPLE_RATE
 
 @dataclass(frozen=True, slots=True)
 class ChunkOutline:
-    """What the network and the player need of a `PhonemeChunk`."""
+    """The parts of a `PhonemeChunk` that the network and the player need."""
 
     ids: tuple[int, ...]
     span: Span | None
