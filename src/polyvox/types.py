@@ -231,6 +231,10 @@ class AudioChunk:
     def duration(self) -> float:
         return len(self.pcm) / self.sample_rate
 
+    def without_phonemes(self) -> "AudioChunk":
+        """The chunk with words whose phonemes are not known."""
+        return replace(self, words=tuple(replace(word, shares=()) for word in self.words)) if self.words else self
+
     @property
     def timing_source(self) -> TimingSource | None:
         """The least exact source of its words' times; None where it has no words."""
@@ -298,6 +302,7 @@ class Utterance:
     `voice` is a name or a mix expression of the engine's own voices; `prepared`, a cloned voice that this engine made,
     takes its place. `tuning` holds parameters of single model families by the names of their own APIs; an engine uses
     those that it knows. `whole` says that the answer is sent when all of it is spoken: nothing has to be heard early.
+    Without `phonemes` nobody asks for those of its words; another process need not send them.
     """
 
     text: str
@@ -310,6 +315,7 @@ class Utterance:
     prepared: PreparedVoice | None = None
     tuning: Mapping[str, float] = field(default_factory=dict)
     whole: bool = False
+    phonemes: bool = True
 
 
 @dataclass(frozen=True, slots=True)

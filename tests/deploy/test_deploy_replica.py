@@ -1,6 +1,7 @@
 """An engine replica: start, fallback, errors and health."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from helpers.fakes import PlainToneEngine, ToneEngine, ToneSettings, missing_bun
 from helpers.transports import replica_of
 from polyvox.deploy.messages import ChunkMessage, ErrorMessage
 from polyvox.deploy.replica import EngineReplica
-from polyvox.types import Utterance
+from polyvox.types import PhonemeShare, Utterance
 
 pytestmark = pytest.mark.anyio
 
@@ -86,6 +87,21 @@ async def test_an_unexpected_exception_is_reported_by_its_reference_without_its_
     assert failure.kind == "EngineError"
     assert "session" in failure.message
     assert "secret" not in failure.message
+
+
+@pytest.mark.parametrize("asked", [True, False])
+async def test_phonemes_are_sent_to_those_who_ask_for_them(asked):
+    sounds = (PhonemeShare("h", 0.0, 0.5), PhonemeShare("oʊ", 0.5, 1.0))
+
+    class Phonetic(ToneEngine):
+        async def speak(self, utterance):
+            async for chunk in super().speak(utterance):
+                yield replace(chunk, words=tuple(replace(word, shares=sounds) for word in chunk.words))
+
+    chunks = [item.chunk for item in await spoken(await replica_of(Phonetic()), replace(HELLO, phonemes=asked))]
+    words = [word for chunk in chunks for word in chunk.words]
+    assert [word.word for word in words] == ["Hello", "there."]
+    assert [len(word.phonemes) for word in words] == [2 if asked else 0] * 2
 
 
 async def test_a_slow_engine_is_healthy_and_a_stuck_one_is_not(clock):

@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import numpy as np
@@ -28,8 +29,8 @@ from polyvox.errors import (
 from polyvox.service.call_context import LOCAL_CALL
 from polyvox.service.session import SessionState
 from polyvox.service.speech import SpeechService
-from polyvox.service.speech_request import SpeechRequest
-from polyvox.types import AudioChunk, Utterance
+from polyvox.service.speech_request import PhonemeNeed, SpeechRequest
+from polyvox.types import AudioChunk, Capabilities, Utterance
 from polyvox.voices.records import SHARED_OWNER
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +43,25 @@ def request(text: str = "one two three", *, speed: float = 1.0, voice: str = "lo
 async def speak(service: SpeechService, asked: SpeechRequest) -> list[AudioChunk]:
     async with await service.open(asked, LOCAL_CALL) as session:
         return [chunk async for chunk in session]
+
+
+@pytest.mark.parametrize("need", PhonemeNeed)
+async def test_an_engine_is_told_whether_anybody_asks_for_phonemes(need: PhonemeNeed) -> None:
+    told = []
+
+    class Listening(ToneEngine):
+        @property
+        def capabilities(self) -> Capabilities:
+            return replace(super().capabilities, phoneme_timings=True)
+
+        async def speak(self, utterance: Utterance) -> AsyncIterator[AudioChunk]:
+            told.append(utterance.phonemes)
+            async for chunk in super().speak(utterance):
+                yield chunk
+
+    async with running(tone_service(Listening())) as service:
+        await speak(service, request(phonemes=need))
+    assert told == [need is not PhonemeNeed.NONE]
 
 
 class TestRefusals:

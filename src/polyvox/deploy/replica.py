@@ -296,7 +296,7 @@ class EngineReplica:
             if spoken is None:
                 yield VoiceMissing()
                 return
-            async with aclosing(self._messages(speech(engine, spoken))) as messages:
+            async with aclosing(self._messages(speech(engine, spoken), phonemes=spoken.phonemes)) as messages:
                 async for message in messages:
                     yield message
         except PolyvoxError as error:
@@ -319,7 +319,10 @@ class EngineReplica:
         attributes = {"polyvox.session.id": session, "polyvox.engine": self._model, **known}
         return self._tracer.start(f"replica {self._model}", headers, attributes)
 
-    async def _messages(self, source: AsyncIterator[AudioChunk]) -> AsyncGenerator[ChunkMessage, None]:
+    async def _messages(
+        self, source: AsyncIterator[AudioChunk], *, phonemes: bool
+    ) -> AsyncGenerator[ChunkMessage, None]:
+        """Without `phonemes` none are sent: to find those of a word takes longer than all else of a message."""
         warning, location = (
             self._warning,
             self._location,
@@ -332,7 +335,7 @@ class EngineReplica:
                     return
                 reports = tuple(self._reports)
                 self._reports.clear()
-                yield ChunkMessage(chunk, reports, warning, location)
+                yield ChunkMessage(chunk if phonemes else chunk.without_phonemes(), reports, warning, location)
 
     async def _call(self, made: Callable[[Engine], Awaitable[Answer]]) -> Answer | ErrorMessage:
         try:
@@ -377,7 +380,7 @@ class EngineReplica:
             return
         try:
             source = engine.speak(Utterance("Ready.", engine.voices[0].id, seed=0))
-            async with aclosing(self._messages(source)) as messages:
+            async with aclosing(self._messages(source, phonemes=False)) as messages:
                 async for _ in messages:
                     continue
             self._probe_error = ""

@@ -176,7 +176,8 @@ class SessionPlanner:
         """The request's utterance as the engine can speak it."""
         check_numbers(request)
         chosen = with_code_blocks(request.utterance, CodeBlocks(self._settings.code_blocks))
-        return adapted(replace(chosen, whole=whole or chosen.whole), engine, warnings)
+        phonemes = request.phonemes is not PhonemeNeed.NONE
+        return adapted(replace(chosen, whole=whole or chosen.whole, phonemes=phonemes), engine, warnings)
 
     async def _pronunciation(self, request: SpeechRequest, call: CallContext) -> Pronunciation | None:
         """The request's dictionaries; None where it has none."""
