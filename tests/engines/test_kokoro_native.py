@@ -17,8 +17,10 @@ from helpers.tiny_kokoro import tiny_kokoro, tiny_voices  # noqa: E402
 from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
+from polyvox.engines.kokoro.native import batched_synthesis  # noqa: E402
 from polyvox.engines.kokoro.native.batched_synthesis import _READ_BATCH, BatchedSynthesis  # noqa: E402
 from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
+from polyvox.engines.kokoro.render import render  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
 from polyvox.errors import InvalidRequestError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
@@ -224,6 +226,32 @@ async def test_a_text_that_cannot_be_read_fails_alone():
     found = await asyncio.gather(*map(synthesis.next_request, (readable, refused, readable)), return_exceptions=True)
     await synthesis.close()
     assert [type(each).__name__ for each in found] == ["SynthesisRequest", "InvalidRequestError", "NoneType"]
+
+
+async def test_a_chunk_that_fails_and_a_caller_that_leaves_take_no_other_of_their_batch_along(monkeypatch):
+    rendering, may_go_on = threading.Event(), threading.Event()
+    failing, left, heard = (request_of(phonemes) for phonemes in ("nˈO.", "wˈA.", "sˈO."))
+
+    def rendered(chunk, *given):
+        rendering.set()
+        assert may_go_on.wait(60)
+        if chunk is failing.chunk:
+            raise ZeroDivisionError
+        return render(chunk, *given)
+
+    monkeypatch.setattr(batched_synthesis, "render", rendered)
+    synthesis = BatchedSynthesis(NativeKokoro(tiny_kokoro(), 4), None)
+    synthesis._decode._max_wait = 5.0  # until the batch of three is whole
+    synthesis._decode._room = lambda _: 3
+    tasks = [asyncio.create_task(synthesis.synthesize(each, 0.0)) for each in (failing, left, heard)]
+    async with asyncio.timeout(60):
+        assert await asyncio.to_thread(rendering.wait, 60)
+        tasks[1].cancel()
+        await asyncio.wait([tasks[1]])
+        may_go_on.set()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        await synthesis.close()
+    assert [type(each).__name__ for each in found] == ["ZeroDivisionError", "CancelledError", "SynthesisResult"]
 
 
 @pytest.mark.long
