@@ -9,7 +9,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is shared by Linux's memfd only")
 
 if sys.platform == "linux":
-    from polyvox.runtime.shared_samples import SharedSamples, opened_samples
+    from polyvox.runtime.text_workers.shared_samples import SharedSamples, opened_samples
 
 
 @pytest.fixture
@@ -64,7 +64,8 @@ def test_another_process_reads_and_writes_the_same_samples(memory):
     place = memory.reserve(4)
     place.samples[:] = [1, 2, 3, 4]
     program = (
-        "import sys; from polyvox.runtime.shared_samples import opened_samples as o; s = o(sys.argv[1]); s[:4] *= 2"
+        "import sys; from polyvox.runtime.text_workers.shared_samples import opened_samples;"
+        "samples = opened_samples(sys.argv[1]); samples[:4] *= 2"
     )
     subprocess.run([sys.executable, "-c", program, memory.path], check=True, timeout=60)
     assert place.samples.tolist() == [2, 4, 6, 8]

@@ -16,6 +16,7 @@ import pytest
 from helpers.tables import each_row
 from polyvox.errors import EngineError, MarkupError, UnavailableError
 from polyvox.forked_child import ForkServer
+from polyvox.runtime.text_workers import answering
 from polyvox.runtime.text_workers.answering import SIZE, Finish, Finisher, Forget, Part, Read, answer_all, packed
 from polyvox.runtime.text_workers.workers import TextWorkers, taken_off, worker_count
 from polyvox.text.spoken import SpokenWord
@@ -281,6 +282,15 @@ def test_messages_are_taken_off_as_they_arrive_in_pieces_of_any_size() -> None:
             found += taken_off(received)
         assert not received
         assert [np.asarray(part.value).tolist() for part in found] == ["a", list(range(500)), None, "b"]
+
+
+def test_a_part_that_is_too_long_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "MOST_BYTES", 1_000)
+    sink = io.BytesIO()
+    answer_all(lambda job: iter(["a", "b" * 2_000, "c"]), [Read(0, "job"), Read(0), Read(0)], sink)
+    first, second, third = taken_off(bytearray(sink.getvalue()))
+    assert (first.value, second.value, third.value) == ("a", None, "c")
+    assert "too long" in second.error.message
 
 
 def test_an_answer_that_is_too_long_is_none() -> None:

@@ -5,7 +5,7 @@ import json
 import math
 import struct
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import Enum
 from typing import Any, cast
@@ -83,6 +83,7 @@ _RECORDS: dict[str, type[Any]] = {
 }
 _ENUMS: dict[str, type[Enum]] = {kind.__name__: kind for kind in (CodeBlocks, Resource, Streaming, TimingSource)}
 _FIELDS = {record: tuple((each.name, each.default) for each in fields(record)) for record in _RECORDS.values()}
+_SHARES = [each.name for each in fields(WordTiming)].index("shares")
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _NUMBERS = "fiub"
 STOPPED = ["stopped"]
@@ -129,6 +130,8 @@ def _plain(value: object, raw: list[bytes | memoryview]) -> object:
         return value
     if (known := _FIELDS.get(kind)) is not None:
         values = [getattr(value, name) for name, _ in known]
+        if kind is WordTiming:
+            values[_SHARES] = tuple(values[_SHARES])  # its phonemes may be made only now
         while values and _is_default(values[-1], known[len(values) - 1][1]):
             values.pop()
         return {_KIND: kind.__name__, "f": [_plain(each, raw) for each in values]}
@@ -152,8 +155,6 @@ def _plain_other(value: object, raw: list[bytes | memoryview]) -> object:
         return {_KIND: "enum", "f": [type(value).__name__, value.value]}
     if isinstance(value, frozenset):
         return {_KIND: "set", "f": [_plain(item, raw) for item in sorted(value)]}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytearray):  # made when it is read, as phonemes are
-        return {_KIND: "tuple", "f": [_plain(item, raw) for item in value]}
     if isinstance(value, Mapping):
         return {_KIND: "map", "f": [[_plain(key, raw), _plain(item, raw)] for key, item in value.items()]}
     raise WireError(f"a {type(value).__name__} cannot be sent")

@@ -40,8 +40,8 @@ from polyvox.engines.kokoro.voices import (
 )
 from polyvox.errors import EngineError, InvalidRequestError, NotServedError, SilentTextError, UnavailableError
 from polyvox.runtime.executors.ort import share_of_cores
-from polyvox.runtime.shared_samples import SharedSamples
 from polyvox.runtime.stage import Observer
+from polyvox.runtime.text_workers.shared_samples import SharedSamples
 from polyvox.runtime.text_workers.workers import TextWorkers, started, worker_count
 from polyvox.text.phonemes.availability import unspoken
 from polyvox.text.phonemes.espeak.program import found_program

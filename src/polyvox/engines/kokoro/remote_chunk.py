@@ -12,8 +12,8 @@ from polyvox.engines.kokoro.chunking import PhonemeChunk
 from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelOutput
 from polyvox.engines.kokoro.timing import AlignedWord
-from polyvox.runtime.shared_samples import Place, SharedSamples, opened_samples
 from polyvox.runtime.text_workers.answering import Finisher
+from polyvox.runtime.text_workers.shared_samples import Place, SharedSamples, opened_samples
 from polyvox.runtime.text_workers.workers import WorkerText
 from polyvox.types import Pcm, Span
 

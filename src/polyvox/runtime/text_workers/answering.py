@@ -127,7 +127,7 @@ def answer_all(read: Reader, messages: Iterable[Any], sink: BinaryIO, finisher: 
             part = texts[message.text].next_part(finisher)
             if part.value is None and finisher is None:
                 del texts[message.text]
-        sink.write(packed(part))
+        sink.write(_sendable(part))
         sink.flush()
 
 
@@ -152,6 +152,14 @@ class _Text:
         self._kept[self._count] = part
         self._count += 1
         return finisher.outline(part)
+
+
+def _sendable(part: Part) -> bytes:
+    """A part as it is sent; the reason in its place where the parent would end the worker, and with it other texts."""
+    message = packed(part)
+    if len(message) - SIZE.size <= MOST_BYTES:
+        return message
+    return packed(Part(None, EngineError("A part of the text is too long to be spoken; send a shorter text.")))
 
 
 def _messages(source: BinaryIO) -> Iterator[Any]:

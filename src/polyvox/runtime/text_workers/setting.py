@@ -9,9 +9,8 @@ TextWorkerCount = Annotated[
     Field(
         ge=0,
         le=64,
-        description="Processes beside the server's own, on Linux, that read texts and, for Kokoro on a GPU, trim and "
-        "level the speech; unless set, one for two cores, at most 8, where a GPU speaks and the machine has four "
-        "cores or more, else none.",
+        description="Processes that read texts beside the server's own, on Linux; unless set, one for two cores, at "
+        "most 8, where a GPU speaks and the machine has four cores or more, else none.",
     ),
 ]
 """None is the usual number of `worker_count`."""
