@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import weakref
+from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
@@ -96,6 +97,19 @@ async def test_a_text_goes_to_the_process_with_the_least_to_do() -> None:
         assert not busy.done()
         assert len(set(others)) == 1
         assert await busy == ["slow"]
+
+
+async def test_texts_that_begin_in_one_moment_go_to_all_processes() -> None:
+    async with started(3) as workers:
+        texts = [workers.begin("who") for _ in range(6)]
+        readers = [await text.next() for text in texts]
+        assert sorted(Counter(readers).values()) == [2, 2, 2]
+        texts[0].close()
+        texts[0].close()
+        another = workers.begin("who")
+        assert await another.next() == readers[0], "it has the fewest"
+        for text in (*texts, another):
+            text.close()
 
 
 async def test_all_read_with_what_they_were_given() -> None:

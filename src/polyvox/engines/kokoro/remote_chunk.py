@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,12 +50,14 @@ class UnrenderedSamples:
     durations: npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    place: Span
-    count: int
-    pcm: Pcm | None
-    durations: npt.NDArray[np.int64]
+class _Job(NamedTuple):
+    """Numbers and bytes, which are quickly sent: samples from one place to another, of which so many are speech."""
+
+    start: int
+    end: int
+    samples: int
+    pcm: bytes | None
+    durations: bytes
     speed: float
     gain: float | None
 
@@ -100,8 +102,9 @@ class RemoteChunk:
     async def rendered(self, given: UnrenderedSamples, speed: float, gain: float | None) -> RenderedChunk:
         """The chunk as it is heard."""
         place, count = given.place, len(given.pcm)
-        span, pcm = (Span(0, 0), given.pcm) if place is None else (place.span, None)
-        answer = self.text.finish(self.number, _Job(span, count, pcm, given.durations, speed, gain))
+        start, end, pcm = (0, 0, given.pcm.tobytes()) if place is None else (place.span.start, place.span.end, None)
+        durations = given.durations.tobytes()
+        answer = self.text.finish(self.number, _Job(start, end, count, pcm, durations, speed, gain))
         rendered: asyncio.Future[RenderedChunk] = asyncio.get_running_loop().create_future()
         # The worker writes there until it has answered, whether or not the caller still waits.
         answer.add_done_callback(partial(_take, place, rendered))
@@ -134,9 +137,10 @@ def renderer(path: str | None) -> Finisher | None:
     memory = opened_samples(path)
 
     def finish(chunk: PhonemeChunk, job: _Job) -> _Rendered:
-        place = memory[job.place.start : job.place.end]
-        pcm = place[: job.count] if job.pcm is None else job.pcm
-        done = render(chunk, ModelOutput(pcm, job.durations), job.speed, job.gain)
+        place = memory[job.start : job.end]
+        pcm = place[: job.samples] if job.pcm is None else np.frombuffer(job.pcm, np.float32).copy()
+        durations = np.frombuffer(job.durations, np.int64)
+        done = render(chunk, ModelOutput(pcm, durations), job.speed, job.gain)
         fits = job.pcm is None and len(done.pcm) <= len(place)
         if fits:
             place[: len(done.pcm)] = done.pcm

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from polyvox.errors import EngineError, PolyvoxError
 
@@ -21,16 +21,14 @@ MOST_BYTES: Final = 1 << 26
 """No message is longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """Read on in a text, and answer with its next part; a text that begins brings what there is to read."""
 
     text: int
     job: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(NamedTuple):
     """Answer with what the reader's other half makes of a part of a text, by its number, and of what is given."""
 
     text: int
@@ -38,8 +36,7 @@ class Finish:
     given: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(NamedTuple):
     """Nobody asks for more of a text; this has no answer."""
 
     text: int
@@ -55,6 +52,10 @@ class Part:
 
 def packed(message: object) -> bytes:
     """A message as it is sent."""
+    if isinstance(message, Finish | Forget) or (isinstance(message, Read) and message.job is None):
+        # Of plain numbers and bytes: the event loop sends many.
+        plain = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        return SIZE.pack(len(plain)) + plain
     content = io.BytesIO()
     content.write(bytes(SIZE.size))
     _Pickler(content, pickle.HIGHEST_PROTOCOL).dump(message)

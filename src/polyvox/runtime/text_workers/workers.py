@@ -31,6 +31,7 @@ class WorkerText(Generic[PartT]):
     def __init__(self, worker: "_Worker", number: int, job: object) -> None:
         self._worker, self._number, self._job = worker, number, job
         self._ended = self._closed = False
+        worker.texts += 1
 
     async def next(self) -> PartT | None:
         """The next part; None at the end."""
@@ -40,9 +41,10 @@ class WorkerText(Generic[PartT]):
         try:
             part = cast("PartT | None", await self._worker.ask(Read(self._number, job)))
         except Exception:
-            self._ended = True
+            self._end()
             raise
-        self._ended = part is None
+        if part is None:
+            self._end()
         return part
 
     def finish(self, part: int, given: object) -> "asyncio.Future[object]":
@@ -57,8 +59,14 @@ class WorkerText(Generic[PartT]):
     def close(self) -> None:
         """Have the worker forget the text."""
         if not self._closed:
-            self._ended = self._closed = True
+            self._end()
+            self._closed = True
             self._worker.tell(Forget(self._number))
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._worker.texts -= 1
 
 
 def worker_count(asked: int | None, cores: int, *, on_gpu: bool) -> int:
@@ -96,13 +104,13 @@ class TextWorkers(Generic[JobT, PartT]):
             raise UnavailableError(f"The processes that read texts could not be started: {error}") from error
 
     def begin(self, job: JobT) -> WorkerText[PartT]:
-        """Have a text read by the process that has the least to do."""
+        """Have a text read by the process that has the fewest, whether or not their parts are asked for yet."""
         alive = [worker for worker in self._workers if not worker.ended]
         if len(alive) < self.count and (self._replacing is None or self._replacing.done()):
             self._replacing = asyncio.create_task(self._replace())
         if not alive:
             raise UnavailableError("The processes that read texts are being started again; send the request again.")
-        worker = min(alive, key=lambda each: each.waiting)
+        worker = min(alive, key=lambda each: (each.texts, each.waiting))
         return WorkerText(worker, next(self._numbers), job)
 
     async def close(self) -> None:
@@ -155,6 +163,8 @@ class _Worker:
 
     def __init__(self, child: ForkedChild) -> None:
         self.ended = False
+        self.texts = 0
+        """Those that have begun and not ended."""
         self._child = child
         self._asked: deque[asyncio.Future[object]] = deque()
         self._listening = asyncio.create_task(self._listen())
