@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch")
 from helpers import interpreted_triton  # noqa: E402
 from polyvox.engines.zipvoice import fused_kernels  # noqa: E402
 from polyvox.engines.zipvoice.fused_kernels import use_conv_kernel, use_kernels, use_products  # noqa: E402
-from polyvox.models.zipvoice import vocos_kernels, zipformer_kernels  # noqa: E402
+from polyvox.models import product_kernels  # noqa: E402
+from polyvox.models.zipvoice import zipformer_kernels  # noqa: E402
 from polyvox.models.zipvoice.model import ZipVoice, ZipVoiceConfig  # noqa: E402
 from polyvox.models.zipvoice.vocos import Vocos, VocosConfig  # noqa: E402
 from polyvox.models.zipvoice.zipformer import (  # noqa: E402
@@ -186,19 +187,19 @@ def test_the_vocoder_s_convolutions_are_tried_first(monkeypatch):
 def test_the_vocoder_s_products_are_tried_first_and_keep_single_precision(monkeypatch):
     monkeypatch.setattr(fused_kernels, "_PROBE_LENGTHS", (9, 5))
     for name in ("_ROWS", "_COLUMNS", "_INNER"):
-        monkeypatch.setattr(vocos_kernels, name, 16)
+        monkeypatch.setattr(product_kernels, name, 16)
     vocos = Vocos(VocosConfig(bins=3, width=24, hidden=40, blocks=2, fft=16, hop=4))
     for parameter in vocos.requires_grad_(False).parameters():
         parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(1))
     block = vocos.blocks[1]
 
     def rounded(rows, weight, bias, *, gelu=False):
-        return vocos_kernels.dense(rows.half().float(), weight, bias, gelu=gelu)
+        return product_kernels.dense(rows.half().float(), weight, bias, gelu=gelu)
 
-    use_products(vocos, SimpleNamespace(dense=rounded, scaled_onto=vocos_kernels.scaled_onto))
+    use_products(vocos, SimpleNamespace(dense=rounded, scaled_onto=product_kernels.scaled_onto))
     assert block.products is None, "half precision is not enough"
-    use_products(vocos, vocos_kernels)
-    assert block.products is vocos_kernels
+    use_products(vocos, product_kernels)
+    assert block.products is product_kernels
     rows = torch.randn(2, 21, 24, generator=torch.Generator().manual_seed(2))
     fused, alone = block(rows, None), block(rows[1:, :20], None)
     assert torch.allclose(fused[1:, :17], alone[:, :17], atol=1e-5)

@@ -27,11 +27,12 @@ def fuse_kernels(networks: ZipVoiceNetworks) -> None:
     if not isinstance(model, ZipVoice) or model.embed.weight.device.type != "cuda" or find_spec("triton") is None:
         return
     # Triton is installed on machines with a GPU only.
-    from polyvox.models.zipvoice import vocos_kernels, zipformer_kernels
+    from polyvox.models import product_kernels
+    from polyvox.models.zipvoice import zipformer_kernels
 
     use_kernels(model, zipformer_kernels)
     use_conv_kernel(networks.vocos, zipformer_kernels.depthwise_conv)
-    use_products(networks.vocos, vocos_kernels)
+    use_products(networks.vocos, product_kernels)
 
 
 def use_kernels(model: ZipVoice, kernels: ZipformerKernels) -> None:

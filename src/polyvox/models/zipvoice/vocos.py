@@ -34,7 +34,7 @@ class VocosConfig:
 
 
 class ProductKernels(Protocol):
-    """Kernels for a block's products and what follows each of them, as in `vocos_kernels`."""
+    """Kernels for a block's products and what follows each of them, as in `product_kernels`."""
 
     def dense(self, rows: Tensor, weight: Tensor, bias: Tensor, *, gelu: bool = False) -> Tensor: ...
 

@@ -1,8 +1,9 @@
-"""A Triton kernel for the vocoder's products in single precision, with what follows each of them.
+"""A Triton kernel for products with a weight, and what follows each of them. No row depends on the others in any bit.
 
 Triton comes with PyTorch builds for a GPU; only code that has checked for it may import this file.
 """
 
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
@@ -14,16 +15,16 @@ _WARPS, _STAGES = 4, 3
 
 
 def dense(rows: Tensor, weight: Tensor, bias: Tensor, *, gelu: bool = False) -> Tensor:
-    """Rows [..., inputs] times a weight [outputs, inputs], plus bias, through a GELU if asked for; all float32.
+    """Rows [..., inputs] times a weight [outputs, inputs], plus bias, through a GELU if asked for.
 
-    Each factor is split into two numbers of eleven bits, of which three products are summed: that keeps the error of
-    single precision, on units for matrices.
+    Rows and weight are in one precision. A factor in single precision is split into two numbers of eleven bits, of
+    which three products are summed: that keeps its error, on units for matrices.
     """
     return _product(rows, weight, bias, None, None, gelu=gelu)
 
 
 def scaled_onto(origin: Tensor, rows: Tensor, weight: Tensor, bias: Tensor, scale: Tensor) -> Tensor:
-    """`origin` plus `scale` [outputs] times the product of `dense`."""
+    """`origin` plus `scale` [outputs] times the product of `dense`, in the precision of `origin`."""
     return _product(rows, weight, bias, origin.contiguous(), scale, gelu=False)
 
 
@@ -32,7 +33,7 @@ def _product(
 ) -> Tensor:
     outputs, inputs = weight.shape
     count = rows.numel() // inputs
-    out = rows.new_empty(*rows.shape[:-1], outputs)
+    out = torch.empty(*rows.shape[:-1], outputs, dtype=(rows if origin is None else origin).dtype, device=rows.device)
     blocks = triton.cdiv(count, _ROWS) * triton.cdiv(outputs, _COLUMNS)
     _product_kernel[(blocks,)](
         rows.contiguous(),
@@ -46,6 +47,7 @@ def _product(
         OUTPUTS=outputs,
         GELU=gelu,
         ONTO=origin is not None,
+        PRECISION="tf32x3" if rows.dtype == torch.float32 else "ieee",
         ROWS=_ROWS,
         COLUMNS=_COLUMNS,
         INNER=_INNER,
@@ -69,6 +71,7 @@ def _product_kernel(
     OUTPUTS: tl.constexpr,
     GELU: tl.constexpr,
     ONTO: tl.constexpr,
+    PRECISION: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     INNER: tl.constexpr,
@@ -92,7 +95,7 @@ def _product_kernel(
         else:
             one = tl.load(left, mask=inner[None, :] < INPUTS - start, other=0.0)
             other = tl.load(right, mask=inner[:, None] < INPUTS - start, other=0.0)
-        total = tl.dot(one, other, total, input_precision="tf32x3")
+        total = tl.dot(one, other, total, input_precision=PRECISION)
         left += INNER
         right += INNER
     known = column < OUTPUTS
@@ -104,4 +107,4 @@ def _product_kernel(
     if ONTO:
         total = total * tl.load(scale + column, mask=known, other=0.0)[None, :]
         total += tl.load(origin + place, mask=stored, other=0.0)
-    tl.store(out + place, total, mask=stored)
+    tl.store(out + place, total.to(out.dtype.element_ty), mask=stored)
