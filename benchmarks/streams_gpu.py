@@ -129,9 +129,12 @@ class EngineDialect:
         yield _EngineConnection(self._engine)
 
 
-async def streams_at_once(target: Target, count: int, *, least: int, warm_up: bool) -> StreamFigures:
-    """So many streams, started at once, as often as gives `least` of them; the first time does not count."""
-    load = target.load(count, count)
+async def streams_at_once(target: Target, count: int, *, least: int, warm_up: bool, in_turn: int = 1) -> StreamFigures:
+    """So many streams, started at once, as often as gives `least` of them; the first time does not count.
+
+    Each is followed by the next one as it ends, `in_turn` of them.
+    """
+    load = target.load(count * in_turn, count)
     if warm_up:
         await run_load(load, target.dialect, target.url)
     target.stages.clear()
@@ -211,7 +214,7 @@ async def measure(target: Target, given: argparse.Namespace, say: Callable[[str]
 
 async def _rows(target: Target, given: argparse.Namespace) -> AsyncIterator[StreamFigures]:
     for count in given.at_once:
-        yield await streams_at_once(target, count, least=given.least, warm_up=not given.cold)
+        yield await streams_at_once(target, count, least=given.least, warm_up=not given.cold, in_turn=given.in_turn)
     for rate in given.rate:
         yield await streams_at_rate(target, rate, given.seconds, poisson=given.poisson, warm_up=not given.cold)
 
@@ -243,6 +246,7 @@ def as_json(
         "torch": torch.__version__,
         "http": given.http,
         "workers": given.workers,
+        "in_turn": given.in_turn,
         "utterance_seconds": target.seeded.seconds,
         "prompt_seconds": target.seeded.prompt_seconds,
         "precision": target.seeded.precision,
@@ -269,6 +273,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--eager", action="store_true", help="without CUDA graphs, where the engine can do without")
     parser.add_argument("--least", type=int, default=8, help="streams of each row, at least, by repetition")
+    parser.add_argument("--in-turn", type=int, default=1, help="streams that follow each other in each one's place")
     parser.add_argument("--cold", action="store_true", help="without a round that does not count")
     parser.add_argument("--http", action="store_true", help="through a server in a process of its own")
     parser.add_argument("--workers", type=int, default=1, help="processes of doors of that server")
