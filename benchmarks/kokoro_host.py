@@ -25,7 +25,8 @@ from benchmarks.seeded_engines import LONG_TEXTS
 from polyvox.bench.process import cpu_seconds_of
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
-from polyvox.engines.kokoro.native.loading import LANES, graph_frames
+from polyvox.engines.kokoro.native.lanes import Lane, Lanes
+from polyvox.engines.kokoro.native.loading import LANES, QUICK_LANES, graph_frames
 from polyvox.engines.kokoro.native.network import GPU_BATCH, GraphShapes, LaunchedBatch, NativeKokoro, TimedInput
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
@@ -52,7 +53,10 @@ class WaitingNetwork(NativeKokoro):
         self._frame_seconds = FRAME / SAMPLE_RATE / speed
         self.device = torch.device("cuda")
         self.batch = GPU_BATCH
-        self._shapes = GraphShapes((eagerly,) * LANES, eagerly, tuple(frames))
+        self._shapes = GraphShapes((eagerly,) * LANES, eagerly, eagerly, tuple(frames))
+        self._lanes, self._quick_lanes = (
+            Lanes([Lane(eagerly, None, torch.Generator())] * count) for count in (LANES, QUICK_LANES)
+        )
         self._samples_of_all = torch.from_numpy(np.tile(_speech(LONGEST_FRAMES * FRAME), (GPU_BATCH, 1)))
         self._encoding, self._style = torch.zeros(1, 1), torch.zeros(256)
 

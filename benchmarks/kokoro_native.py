@@ -32,9 +32,9 @@ from polyvox.bundles.validate import open_bundle
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
+from polyvox.engines.kokoro.native.fused_kernels import fuse_kernels
 from polyvox.engines.kokoro.native.loading import captured, graph_frames
 from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
-from polyvox.engines.kokoro.native.norms import fuse_norms
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest
 from polyvox.engines.kokoro.settings import KokoroSettings
 from polyvox.engines.kokoro.voice_table import VoiceTable
@@ -164,7 +164,7 @@ def on_device(network: Kokoro, place: Placement, batch: int) -> NativeKokoro:
     network.cast(torch.float64, place.dtype)
     network.to(place.device)
     if place.device == "cuda":
-        fuse_norms(network)
+        fuse_kernels(network)
     return NativeKokoro(network, batch)
 
 
@@ -347,7 +347,7 @@ def _speak(
     native = on_device(network(), place, given.batch or (GPU_BATCH if gpu else CPU_BATCH))
     if gpu and given.unrecorded:
         frames = graph_frames(load_settings().section(KokoroSettings).graph_seconds)
-        boxed = NativeKokoro(native.network, native.batch, GraphShapes((eagerly,), eagerly, frames))
+        boxed = NativeKokoro(native.network, native.batch, GraphShapes((eagerly,), eagerly, eagerly, frames))
         asyncio.run(_report(boxed, style, given, "launched kernel by kernel"))
     if gpu:
         native = _record(native, style)

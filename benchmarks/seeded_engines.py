@@ -41,6 +41,7 @@ from polyvox.engines.cosyvoice.model_config import CosyVoiceConfig
 from polyvox.engines.cosyvoice.prompt_features import PromptFeatureExtractor
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
+from polyvox.engines.kokoro.native.fused_kernels import fuse_blocks
 from polyvox.engines.kokoro.native.loading import captured, graph_frames, load_shipped_wren
 from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, NativeKokoro
 from polyvox.engines.kokoro.native.wren import NativeWren
@@ -544,7 +545,7 @@ def _wren(seeded: Seeded, settings: Settings) -> SeededEngine:
     """A seeded front before Wren."""
 
     def network() -> NativeKokoro:
-        placement = seeded.placement("float32")
+        placement = seeded.placement("float16")
         front = kokoro_native.on_device(kokoro_native.seeded_network(seeded.sizes.kokoro), placement, 1).network
         del front.decoder
         batch = GPU_BATCH if placement.device == "cuda" else CPU_BATCH
@@ -553,7 +554,9 @@ def _wren(seeded: Seeded, settings: Settings) -> SeededEngine:
             front.use_distilled(bert)
         else:
             wren = Wren(seeded.sizes.wren).requires_grad_(False).eval()
-        return NativeWren(front, wren.to(placement.device), batch)
+        if placement.device == "cuda":
+            fuse_blocks(wren.to(placement.device), placement.dtype)
+        return NativeWren(front, wren, batch)
 
     return _native_kokoro(KokoroEngine(settings, "wren"), network, seeded, settings)
 

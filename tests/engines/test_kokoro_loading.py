@@ -1,5 +1,6 @@
 """Which network Kokoro speaks with, and what it says about the choice."""
 
+import copy
 import os
 
 import numpy as np
@@ -12,10 +13,12 @@ from structlog.testing import capture_logs  # noqa: E402
 from helpers.fixed_shapes import Fixed  # noqa: E402
 from helpers.tables import each_row  # noqa: E402
 from helpers.tiny_kokoro import TINY, tiny_kokoro  # noqa: E402
+from helpers.tiny_wren import tiny_wren  # noqa: E402
 from polyvox import extras  # noqa: E402
 from polyvox.engines.kokoro import loading  # noqa: E402
 from polyvox.engines.kokoro.loading import load_network  # noqa: E402
 from polyvox.engines.kokoro.native import loading as native_loading  # noqa: E402
+from polyvox.engines.kokoro.native.fused_kernels import use_block_kernel, use_lstm_kernel, use_norm_kernel  # noqa: E402
 from polyvox.engines.kokoro.native.loading import (  # noqa: E402
     Probe,
     captured,
@@ -24,7 +27,6 @@ from polyvox.engines.kokoro.native.loading import (  # noqa: E402
     probe,
 )
 from polyvox.engines.kokoro.native.network import NativeKokoro  # noqa: E402
-from polyvox.engines.kokoro.native.norms import use_kernel  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput  # noqa: E402
 from polyvox.engines.kokoro.settings import KokoroSettings  # noqa: E402
 from polyvox.engines.kokoro.wren import loading as wren_loading  # noqa: E402
@@ -32,7 +34,8 @@ from polyvox.engines.kokoro.wren.model import WrenModel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
-from polyvox.models.kokoro.ragged import StaticRagged  # noqa: E402
+from polyvox.models.kokoro.ragged import BidirectionalLstm, StaticRagged, run_lstm  # noqa: E402
+from polyvox.models.kokoro.wren_blocks import Condition, ConvNeXtBlock  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"
 
@@ -265,17 +268,82 @@ def fused(network):
 @each_row("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_norms_are_given_a_kernel_that_is_right(dtype):
     network = tiny_kokoro(dtype)
-    use_kernel(network, kernel())
+    use_norm_kernel(network, kernel())
     assert fused(network) == {True}
 
 
 def test_norms_keep_off_a_kernel_that_errs_or_fails():
     network = tiny_kokoro(torch.float32)
     with capture_logs() as logs:
-        use_kernel(network, kernel(error=0.01))
-        use_kernel(network, lambda *_: 1 / 0)
+        use_norm_kernel(network, kernel(error=0.01))
+        use_norm_kernel(network, lambda *_: 1 / 0)
     assert fused(network) == {False}
     assert ["off by" in logs[0]["reason"], logs[1]["reason"]] == [True, "division by zero"]
+
+
+def lstm_kernel(error=0.0):
+    """PyTorch's LSTM in place of a kernel, off by so much."""
+
+    def made(lstm):
+        plain = copy.deepcopy(lstm)
+        return lambda rows, ends: run_lstm(plain, rows, StaticRagged(ends, rows.shape[1])) + error
+
+    return made
+
+
+def with_own_kernels(network):
+    return {module.kernel is not None for module in network.modules() if isinstance(module, BidirectionalLstm)}
+
+
+def test_lstms_are_given_kernels_that_are_right_and_keep_off_others():
+    network = tiny_kokoro(torch.float32)
+    with capture_logs() as logs:
+        use_lstm_kernel(network, lstm_kernel(error=1e-6))
+        use_lstm_kernel(network, lambda lstm: 1 / 0)
+    assert with_own_kernels(network) == {False}
+    assert ["off by" in logs[0]["reason"], logs[1]["reason"]] == [True, "division by zero"]
+    use_lstm_kernel(network, lstm_kernel())
+    assert with_own_kernels(network) == {True}
+
+
+def block_kernel(error=0.0):
+    """PyTorch's block in place of a kernel, off by so much."""
+
+    def computed(block, hidden, film, mask):
+        plain = copy.deepcopy(block).float()
+        plain.kernel, plain.utterance_film, plain.film.forward = None, None, lambda _: film
+        return plain(hidden, Condition(hidden), mask) + error
+
+    return computed
+
+
+def block_dtypes(wren):
+    blocks = [module for module in wren.modules() if isinstance(module, ConvNeXtBlock)]
+    return {(block.kernel is not None, block.expand.weight.dtype, block.contract.weight.dtype) for block in blocks}
+
+
+@each_row("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_blocks_take_up_a_kernel_that_is_right_and_its_precision(dtype):
+    wren = tiny_wren()
+    use_block_kernel(wren, block_kernel(), dtype)
+    assert block_dtypes(wren) == {(True, dtype, dtype)}
+
+
+def test_blocks_keep_off_a_kernel_that_errs_or_fails_and_their_own_precision():
+    wren = tiny_wren()
+    with capture_logs() as logs:
+        use_block_kernel(wren, block_kernel(error=1.0), torch.float16)
+        use_block_kernel(wren, lambda *_: 1 / 0, torch.float16)
+    assert block_dtypes(wren) == {(False, torch.float32, torch.float32)}
+    assert ["off by" in logs[0]["reason"], logs[1]["reason"]] == [True, "division by zero"]
+
+
+def test_a_small_gpu_has_one_lane(monkeypatch):
+    counts = []
+    for free in (15 << 30, 17 << 30):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device, free=free: (free, 80 << 30))
+        counts.append(native_loading._lane_counts(torch.device("cuda")))
+    assert counts == [(1, 0), (2, 1)]
 
 
 def test_models_with_the_small_decoder_share_one_network_while_either_is_loaded(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.tables import each_row
+from polyvox.engines.kit.first_chunks import FirstChunks
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk
 from polyvox.engines.kokoro.lookahead import synthesize_in_order
 from polyvox.engines.kokoro.render import RenderedChunk
@@ -25,6 +26,7 @@ class GatedSynthesis:
 
     def __init__(self, lookahead, *, held=False):
         self.lookahead = lookahead
+        self.first_chunks = FirstChunks()
         self.asked, self.cancelled = [], []
         self.gate = asyncio.Event()
         if not held:

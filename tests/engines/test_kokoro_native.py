@@ -18,8 +18,10 @@ from polyvox.engines.base import SupportsWarning  # noqa: E402
 from polyvox.engines.kokoro.chunking import Break, PhonemeChunk  # noqa: E402
 from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
 from polyvox.engines.kokoro.native import batched_synthesis  # noqa: E402
+from polyvox.engines.kokoro.native import network as native_network  # noqa: E402
 from polyvox.engines.kokoro.native.batched_synthesis import _READ_BATCH, BatchedSynthesis  # noqa: E402
-from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, noise_seed, styled_tokens  # noqa: E402
+from polyvox.engines.kokoro.native.lanes import noise_seed  # noqa: E402
+from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, styled_tokens  # noqa: E402
 from polyvox.engines.kokoro.render import render  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
 from polyvox.errors import InvalidRequestError  # noqa: E402
@@ -77,7 +79,7 @@ class Running:
         self.network.gate.clear()
         task = asyncio.create_task(speech)
         async with asyncio.timeout(60):
-            while self.network.held + len(self.synthesis._plan) <= waiting:  # noqa: ASYNC110
+            while self.network.held + len(self.synthesis._usual.plan) <= waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
         self.network.gate.set()
         return await task
@@ -86,7 +88,7 @@ class Running:
 @asynccontextmanager
 async def running(folder, batch=8, lengths=None):
     engine, replay, sizes = KokoroEngine(load_settings(**SETTINGS)), Fixed(), defaultdict(list)
-    shapes = None if lengths is None else GraphShapes((replay,), replay, lengths, TOKENS)
+    shapes = None if lengths is None else GraphShapes((replay,), replay, replay, lengths, TOKENS)
     network = GatedKokoro(tiny_kokoro(), batch, shapes)
     network.capture()
     synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
@@ -197,22 +199,74 @@ async def test_a_chunk_is_trimmed_while_texts_wait_to_be_read():
 
 
 def test_lanes_take_turns_and_sound_alike():
-    class Counted(Fixed):
-        decoded = 0
-
-        def __call__(self, *given):
-            self.decoded += 1
-            return super().__call__(*given)
-
     lanes = Counted(), Counted()
-    network = NativeKokoro(tiny_kokoro(), 1, GraphShapes(lanes, Fixed(), (32,), TOKENS))
+    network = NativeKokoro(tiny_kokoro(), 1, GraphShapes(lanes, Fixed(), Fixed(), (32,), TOKENS))
     network.capture()
-    captured = [lane.decoded for lane in lanes]
+    captured = [lane.calls for lane in lanes]
     assert captured[0] == captured[1]
     timed = network.predict_durations([request_of("nˈO.").input])
     first, *others = [network.decode(timed)[0] for _ in range(4)]
-    assert [lane.decoded for lane in lanes] == [2 + count for count in captured]
+    assert [lane.calls for lane in lanes] == [2 + count for count in captured]
     assert all(np.array_equal(first, other) for other in others)
+
+
+class Counted(Fixed):
+    """Counts its calls."""
+
+    calls = 0
+
+    def __call__(self, *given):
+        self.calls += 1
+        return super().__call__(*given)
+
+
+def with_quick_lanes(monkeypatch):
+    """A network whose chunks of up to 16 frames and 12 ids are quick, and the recorders that those have."""
+    monkeypatch.setattr(native_network, "QUICK_FRAMES", 16)
+    monkeypatch.setattr(native_network, "_SHORT_TOKENS", TOKENS[0])
+    encode, decode = Counted(), Counted()
+    network = NativeKokoro(tiny_kokoro(), 4, GraphShapes((Fixed(),), Fixed(), encode, (16, 32), TOKENS, (decode,)))
+    network.capture()
+    encode.calls = decode.calls = 0
+    return network, encode, decode
+
+
+@pytest.mark.long
+def test_quick_chunks_have_lanes_of_their_own_and_sound_alike(monkeypatch):
+    network, encode, decode = with_quick_lanes(monkeypatch)
+    plain = NativeKokoro(tiny_kokoro(), 4)
+    for phonemes, quick in (("nˈO.", 1), ("nˈO, nˈO, nˈO, nˈO.", 0)):
+        encode.calls = decode.calls = 0
+        given = request_of(phonemes).input
+        (timed,), (wanted,) = network.predict_durations([given]), plain.predict_durations([given])
+        samples, expected = network.decode([timed])[0], plain.decode([wanted])[0]
+        assert (encode.calls, decode.calls, network.is_quick(timed)) == (quick, quick, bool(quick))
+        assert np.abs(samples - expected).max() <= ROUNDING * np.abs(expected).max()
+
+
+@pytest.mark.long
+async def test_quick_chunks_wait_for_no_other(monkeypatch):
+    network, sizes = with_quick_lanes(monkeypatch)[0], defaultdict(list)
+    synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
+    long, held = request_of("nˈO, nˈO, nˈO, nˈO."), threading.Event()
+    launch = network.launch
+
+    def launched(timed):
+        if not network.is_quick(timed[0]):
+            assert held.wait(60)
+        return launch(timed)
+
+    network.launch = launched
+    async with asyncio.timeout(60):
+        waiting = asyncio.create_task(synthesis.synthesize(long, 0.0))
+        await asyncio.gather(*(synthesis.synthesize(request_of("nˈO."), 1.0) for _ in range(3)))
+        assert not waiting.done()
+        held.set()
+        await waiting
+        await synthesis.close()
+    assert sizes == {
+        "kokoro-plan": [1], "kokoro-sound": [1], "kokoro-quick-plan": [3], "kokoro-quick-sound": [3]
+    }  # fmt: skip
 
 
 async def test_a_text_that_cannot_be_read_fails_alone():
@@ -241,8 +295,8 @@ async def test_a_chunk_that_fails_and_a_caller_that_leaves_take_no_other_of_thei
 
     monkeypatch.setattr(batched_synthesis, "render", rendered)
     synthesis = BatchedSynthesis(NativeKokoro(tiny_kokoro(), 4), None)
-    synthesis._decode._max_wait = 5.0  # until the batch of three is whole
-    synthesis._decode._room = lambda _: 3
+    synthesis._usual.launch._max_wait = 5.0  # until the batch of three is whole
+    synthesis._usual.launch._room = lambda _: 3
     tasks = [asyncio.create_task(synthesis.synthesize(each, 0.0)) for each in (failing, left, heard)]
     async with asyncio.timeout(60):
         assert await asyncio.to_thread(rendering.wait, 60)

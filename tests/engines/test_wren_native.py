@@ -126,7 +126,7 @@ async def spoken(folder, network):
 async def test_streams_that_share_batches_and_captured_shapes_sound_as_alone(tmp_path):
     replay = Fixed()
     alone = await spoken(tmp_path, native(1))
-    captured = native(4, GraphShapes((replay,), replay, (8, 32), (12, 24)))
+    captured = native(4, GraphShapes((replay,), replay, replay, (8, 32), (12, 24)))
     captured.capture()
     for network in (native(4), captured):
         together = await spoken(tmp_path, network)

@@ -62,6 +62,7 @@ async def synthesize_in_order(
     An error that occurs ahead is raised in its turn, after the chunks before it.
     """
     playhead = Playhead(asyncio.get_running_loop().time)
+    own = synthesis.first_chunks.begin()
     slots = asyncio.Semaphore(synthesis.lookahead)
     in_order: asyncio.Queue[_InFlight | None] = asyncio.Queue()
     in_flight: set[asyncio.Task[None]] = set()
@@ -74,6 +75,7 @@ async def synthesize_in_order(
                     now = time.perf_counter()
                     pieces.put_nowait(SynthesizedPiece(request, result, now - asked, first))
                     asked, first = now, False
+                    own.heard()
         finally:
             pieces.put_nowait(None)
 
@@ -89,6 +91,7 @@ async def synthesize_in_order(
                 task = asyncio.create_task(synthesize(request, asked, due, pieces))
                 in_flight.add(task)
                 in_order.put_nowait(_InFlight(task, pieces))
+                await synthesis.first_chunks.passed()
         finally:
             in_order.put_nowait(None)
 
@@ -104,6 +107,7 @@ async def synthesize_in_order(
             slots.release()
         await feeder
     finally:
+        own.heard()
         left = (feeder, *in_flight)
         for each in left:
             each.cancel()

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from polyvox.audio.pcm import silence
+from polyvox.engines.kit.first_chunks import FirstChunks
 from polyvox.engines.kokoro.preemption import Preemption
 from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk, render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
@@ -33,6 +34,10 @@ class KokoroSynthesis(Protocol):
     @property
     def lookahead(self) -> int:
         """Number of chunks of one utterance that may be in flight at once."""
+
+    @property
+    def first_chunks(self) -> FirstChunks:
+        """The streams that nobody has heard yet."""
 
     @property
     def workers(self) -> int | None:
@@ -86,6 +91,7 @@ class SerialSynthesis:
     def __init__(self, run: Callable[[ModelInput], ModelOutput], workers: int, observer: Observer | None) -> None:
         # A lone worker would begin a chunk of another stream before the next one of an urgent stream is asked for.
         self.lookahead = 2 if workers == 1 else 1
+        self.first_chunks = FirstChunks()
         self.workers = workers
         self._device = DeviceExecutor("kokoro", workers, niceness=DeviceExecutor.LOW)
         self._express_device = DeviceExecutor("kokoro-express", 1)

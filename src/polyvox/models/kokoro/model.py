@@ -171,20 +171,44 @@ class Kokoro(nn.Module):
         parts = durations, frames.split(text), doubled.split(pitch), doubled.split(energy), style.chunk(2, dim=1)[0]
         return [Prosody(*part) for part in zip(*parts, strict=True)]
 
-    def encode(self, ids: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
-        """Encode ids [batch, time]: features for the prosody, features for the decoder, and frames, concatenated."""
-        return self.add_durations(*self.encode_text(ids, ragged), style, speeds, ragged)
+    def encode(
+        self, ids: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged, side: torch.cuda.Stream | None = None
+    ) -> Tensor:
+        """Encode ids [batch, time]: features for the prosody, features for the decoder, and frames, concatenated.
 
-    def encode_text(self, ids: Tensor, ragged: Ragged) -> tuple[Tensor, Tensor]:
-        """Outputs of ALBERT and of the text encoder for ids [batch, time], [batch, time, width] each; no style yet."""
-        return self.bert_encoder(self.bert(ids, ragged)), self.text_encoder(ids, ragged).transpose(1, 2)
+        The features for the decoder come from another stream of the GPU where it is given, beside all else.
+        """
+        return self.add_durations(*self.encode_text(ids, ragged, side), style, speeds, ragged, side)
 
-    def add_durations(self, bert: Tensor, text: Tensor, style: Tensor, speeds: Tensor, ragged: Ragged) -> Tensor:
+    def encode_text(self, ids: Tensor, ragged: Ragged, side: torch.cuda.Stream | None = None) -> tuple[Tensor, Tensor]:
+        """Outputs of ALBERT and of the text encoder for ids [batch, time], [batch, time, width] each; no style yet.
+
+        The latter is still on its way on the stream `side`.
+        """
+        if side is None:
+            return self.bert_encoder(self.bert(ids, ragged)), self.text_encoder(ids, ragged).transpose(1, 2)
+        _ = ragged.mask, ragged.ends  # both streams read what is made before they part
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            text = self.text_encoder(ids, ragged).transpose(1, 2)
+        return self.bert_encoder(self.bert(ids, ragged)), text
+
+    def add_durations(
+        self,
+        bert: Tensor,
+        text: Tensor,
+        style: Tensor,
+        speeds: Tensor,
+        ragged: Ragged,
+        side: torch.cuda.Stream | None = None,
+    ) -> Tensor:
         """`encode`, of what `encode_text` has given."""
         prosodic = style.chunk(2, dim=1)[1]
         rows = self.predictor.encode(bert, prosodic, ragged)
         unrounded = self.predictor.durations(rows, ragged) / speeds[:, None]
         durations = ragged.masked(unrounded.round().clamp(min=1)[:, None])
+        if side is not None:
+            torch.cuda.current_stream().wait_stream(side)
         return torch.cat((rows, text, durations.transpose(1, 2)), dim=2)
 
     def frame_features(self, encoding: Tensor, style: Tensor, frames: Ragged) -> tuple[Tensor, Tensor, Tensor]:

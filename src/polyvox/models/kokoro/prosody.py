@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from polyvox.models.kokoro.adain import AdainBlock, AdaLayerNorm
-from polyvox.models.kokoro.ragged import Ragged, run_lstm
+from polyvox.models.kokoro.ragged import BidirectionalLstm, Ragged, run_lstm
 
 NAMES = ((r"^duration_proj\.linear_layer\.", "duration_proj."),)
 """Regular expressions that rename published weights to those of `ProsodyPredictor`."""
@@ -18,9 +18,9 @@ class ProsodyPredictor(nn.Module):
     def __init__(self, width: int, style: int, layers: int, max_frames: int) -> None:
         super().__init__()
         self.text_encoder = _StyledEncoder(width, style, layers)
-        self.lstm = _lstm(width + style, width)
+        self.lstm = BidirectionalLstm(width + style, width)
         self.duration_proj = nn.Linear(width, max_frames)
-        self.shared = _lstm(width + style, width)
+        self.shared = BidirectionalLstm(width + style, width)
         self.F0 = _contour(width, style)
         self.N = _contour(width, style)
         self.F0_proj = nn.Conv1d(width // 2, 1, 1)
@@ -55,18 +55,16 @@ class _StyledEncoder(nn.Module):
     def __init__(self, width: int, style: int, layers: int) -> None:
         super().__init__()
         self.lstms = nn.ModuleList(
-            part for _ in range(layers) for part in (_lstm(width + style, width), AdaLayerNorm(style, width))
+            part
+            for _ in range(layers)
+            for part in (BidirectionalLstm(width + style, width), AdaLayerNorm(style, width))
         )
 
     def forward(self, rows: Tensor, style: Tensor, ragged: Ragged) -> Tensor:
         expanded = style[:, None].expand(-1, rows.shape[1], -1)
         for lstm, norm in zip(self.lstms[::2], self.lstms[1::2], strict=True):
-            rows = norm(run_lstm(cast(nn.LSTM, lstm), torch.cat((rows, expanded), dim=2), ragged), style)
+            rows = norm(run_lstm(cast(BidirectionalLstm, lstm), torch.cat((rows, expanded), dim=2), ragged), style)
         return torch.cat((rows, expanded), dim=2)
-
-
-def _lstm(inputs: int, outputs: int) -> nn.LSTM:
-    return nn.LSTM(inputs, outputs // 2, batch_first=True, bidirectional=True)
 
 
 def _contour(width: int, style: int) -> nn.ModuleList:

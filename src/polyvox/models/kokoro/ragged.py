@@ -1,6 +1,6 @@
 """Batches of rows of different lengths, [batch, channels, time]: lengths, masks, and LSTMs over them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import torch
@@ -85,7 +85,29 @@ class FrameSpans:
         return gather_rows(rows, nearest)
 
 
-def run_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
+LstmKernel = Callable[[Tensor, Tensor], Tensor]
+"""Runs an LSTM over rows [batch, time, inputs] that end at given places [batch]."""
+
+
+class BidirectionalLstm(nn.LSTM):
+    """One layer, both ways."""
+
+    kernel: LstmKernel | None = None
+    """In place of PyTorch's, for a `StaticRagged`."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(inputs, outputs // 2, batch_first=True, bidirectional=True)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return next(self.parameters()).dtype
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+
+def run_lstm(lstm: BidirectionalLstm, rows: Tensor, ragged: Ragged) -> Tensor:
     """Run over [batch, time, inputs]; the backward direction starts at each row's own end."""
     if isinstance(ragged, StaticRagged):
         return _run_lstm_static(lstm, rows, ragged)
@@ -97,8 +119,10 @@ def run_lstm(lstm: nn.LSTM, rows: Tensor, ragged: Ragged) -> Tensor:
     return uneven
 
 
-def _run_lstm_static(lstm: nn.LSTM, rows: Tensor, ragged: StaticRagged) -> Tensor:
+def _run_lstm_static(lstm: BidirectionalLstm, rows: Tensor, ragged: StaticRagged) -> Tensor:
     """Run over the rows twice: padded behind for the forward direction, and in front for the backward one."""
+    if lstm.kernel is not None:
+        return lstm.kernel(rows, ragged.ends)
     positions = torch.arange(ragged.longest, device=ragged.device)
     padding = ragged.longest - ragged.ends[:, None]
     both, _ = lstm(torch.cat((rows, gather_rows(rows, (positions - padding) % ragged.longest))))

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.kokoro.ragged import Ragged, run_lstm
+from polyvox.models.kokoro.ragged import BidirectionalLstm, Ragged, run_lstm
 from polyvox.models.lookup import lookup
 
 _EPS = 1e-5
@@ -19,7 +19,7 @@ class TextEncoder(nn.Module):
         self.embedding = lookup(tokens, width)
         self.convs = nn.ModuleList(nn.Conv1d(width, width, _KERNEL, padding=_KERNEL // 2) for _ in range(layers))
         self.norms = nn.ModuleList(nn.LayerNorm(width, eps=_EPS) for _ in range(layers))
-        self.lstm = nn.LSTM(width, width // 2, batch_first=True, bidirectional=True)
+        self.lstm = BidirectionalLstm(width, width)
 
     def forward(self, ids: Tensor, ragged: Ragged) -> Tensor:
         """Ids [batch, time] to [batch, width, time]."""

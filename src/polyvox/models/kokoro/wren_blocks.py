@@ -1,6 +1,6 @@
 """The ConvNeXt block that all of Wren is made of."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,11 +16,19 @@ class Condition(NamedTuple):
     utterance: Tensor | None = None
 
 
+class BlockKernel(Protocol):
+    """Computes a block in a few kernels, its products in the precision of `ConvNeXtBlock.expand`'s weight."""
+
+    def __call__(self, block: "ConvNeXtBlock", hidden: Tensor, film: Tensor, mask: Tensor) -> Tensor: ...
+
+
 class ConvNeXtBlock(nn.Module):
     """Depthwise convolution, layer norm with FiLM, and an inverted bottleneck with layer scale.
 
     FiLM by style and FiLM by the utterance are two layers, so that weights from before the latter fit.
     """
+
+    kernel: BlockKernel | None = None
 
     def __init__(
         self, width: int, kernel_size: int, expansion: int, condition_dim: int, utterance_dim: int = 0
@@ -40,11 +48,13 @@ class ConvNeXtBlock(nn.Module):
 
     def forward(self, hidden: Tensor, condition: Condition, mask: Tensor | None) -> Tensor:
         """[batch, frames, width] to the same."""
-        visible = hidden if mask is None else hidden * mask
-        mixed = self.depthwise(visible.transpose(1, 2)).transpose(1, 2)
         film = self.film(condition.style)
         if self.utterance_film is not None:
             film = film + self.utterance_film(condition.utterance)
+        if self.kernel is not None and mask is not None:
+            return self.kernel(self, hidden, film, mask)
+        visible = hidden if mask is None else hidden * mask
+        mixed = self.depthwise(visible.transpose(1, 2)).transpose(1, 2)
         scale, shift = film.chunk(2, dim=2)
         normed = functional.layer_norm(mixed, mixed.shape[-1:]) * (1 + scale) + shift
         out: Tensor = hidden + self.layer_scale * self.contract(functional.gelu(self.expand(normed)))

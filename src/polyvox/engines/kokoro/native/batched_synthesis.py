@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput
+from polyvox.engines.kit.first_chunks import MANY, FirstChunks
+from polyvox.engines.kokoro.native.network import LaunchedBatch, NativeKokoro, TimedInput, is_short
 from polyvox.engines.kokoro.remote_chunk import RemoteChunk, UnrenderedSamples
 from polyvox.engines.kokoro.render import render
 from polyvox.engines.kokoro.request import ModelInput, ModelOutput, SynthesisRequest
@@ -84,35 +85,26 @@ class _Row:
     index: int
 
 
-class BatchedSynthesis:
-    """Durations are predicted for chunks of any length together; chunks of about one length are decoded together.
+class _Course:
+    """What chunks of one kind go through in batches: their durations, their samples, and what is heard of these.
 
-    So a short first chunk never waits for a long one to be decoded beside it. On a GPU both go on at the same time, and
-    a batch is launched before the one ahead of it ends, so that the device waits for nobody. One more thread
-    phonemizes texts, and one reads the samples of each batch back and trims its chunks.
+    A batch is launched before those ahead of it end, at most one more than there are lanes, so that the device waits
+    for nobody. One more thread reads the samples of each batch back and trims its chunks.
     """
 
-    lookahead = _LOOKAHEAD
-    workers = None
-    in_pieces = False
-    renders_whole_chunks = True
-
-    def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
+    def __init__(self, network: NativeKokoro, observer: Observer | None, *, quick: bool = False) -> None:
+        name = "kokoro-quick" if quick else "kokoro"
         self._network = network
+        self._lanes = network.lanes(quick=quick)
         self._under_way: deque[Event] = deque()
-        self.on_gpu = network.device.type == "cuda"
-        device = DeviceExecutor("kokoro", 1)
-        planner = DeviceExecutor("kokoro-planner", 1) if self.on_gpu else device
-        reader, self._finisher = DeviceExecutor("kokoro-reader", 1), DeviceExecutor("kokoro-finisher", 1)
-        self._executors = {device, planner, reader, self._finisher}
-        self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
-            "kokoro-read", _next_requests, executor=reader, max_batch=_READ_BATCH
+        device, self._finisher = DeviceExecutor(name, 1), DeviceExecutor(f"{name}-finisher", 1)
+        planner = DeviceExecutor(f"{name}-planner", 1) if network.device.type == "cuda" else device
+        self._executors = {device, planner, self._finisher}
+        self.plan = Stage[ModelInput, _Planned](
+            f"{name}-plan", self._plan_all, executor=planner, max_batch=network.batch, observer=observer
         )
-        self._plan = Stage[ModelInput, _Planned](
-            "kokoro-plan", self._plan_all, executor=planner, max_batch=network.batch, observer=observer
-        )
-        self._decode = Stage[_Decoding, _Row](
-            "kokoro-sound",
+        self.launch = Stage[_Decoding, _Row](
+            f"{name}-sound",
             self._launch_all,
             executor=device,
             key=lambda decoding: network.bucket(decoding.planned.timed),
@@ -120,21 +112,18 @@ class BatchedSynthesis:
             observer=observer,
         )
 
-    async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
-        return await self._read(requests)
-
-    async def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
-        yield await self.synthesize(request, due)
-
-    async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
-        if not request.input.ids:
-            return SynthesisResult(render_pause(request), 0.0)
-        planned = await self._plan(request.input, due)
-        finished = await self._finished(await self._decode(_Decoding(request, planned), due))
-        return await finished.rendered(request) if isinstance(finished, _Unrendered) else finished
+    async def finished(self, row: _Row) -> SynthesisResult | _Unrendered:
+        batch = row.batch
+        if batch.finishing is None:
+            batch.finishing = asyncio.ensure_future(self._finisher.run(batch.finished))
+        # It is that of all rows: a caller that leaves must not cancel it.
+        result = (await asyncio.shield(batch.finishing))[row.index]
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     async def close(self) -> None:
-        for stage in (self._read, self._plan, self._decode):
+        for stage in (self.plan, self.launch):
             await stage.close()
         for executor in self._executors:
             await asyncio.to_thread(executor.close)
@@ -145,27 +134,60 @@ class BatchedSynthesis:
         share = (time.perf_counter() - started) / len(items)
         return [_Planned(each, share) for each in timed]
 
-    async def _finished(self, row: _Row) -> SynthesisResult | _Unrendered:
-        batch = row.batch
-        if batch.finishing is None:
-            batch.finishing = asyncio.ensure_future(self._finisher.run(batch.finished))
-        # It is that of all rows: a caller that leaves must not cancel it.
-        result = (await asyncio.shield(batch.finishing))[row.index]
-        if isinstance(result, Exception):
-            raise result
-        return result
-
     def _launch_all(self, decoding: list[_Decoding]) -> list[_Row]:
-        """Launch a batch, and wait until no more than one a lane is under way: the device always has the next."""
         began = time.perf_counter()
         launched = self._network.launch([each.planned.timed for each in decoding])
         if launched.arrived is not None:
             self._under_way.append(launched.arrived)
-        if len(self._under_way) > self._network.lanes:
+        if len(self._under_way) > self._lanes:
             self._under_way.popleft().synchronize()
             began = time.perf_counter()
         batch = _DecodedBatch(launched, decoding, began)
         return [_Row(batch, index) for index in range(len(decoding))]
+
+
+class BatchedSynthesis:
+    """Durations are predicted for chunks of any length together; chunks of about one length are decoded together.
+
+    So a short first chunk never waits for a long one to be decoded beside it. On a GPU it waits for nothing of a long
+    one: all that short chunks go through goes on beside what others do. One more thread phonemizes texts.
+    """
+
+    lookahead = _LOOKAHEAD
+    workers = None
+    in_pieces = False
+    renders_whole_chunks = True
+
+    def __init__(self, network: NativeKokoro, observer: Observer | None) -> None:
+        self._network = network
+        self.on_gpu = network.device.type == "cuda"
+        self.first_chunks = FirstChunks(MANY) if self.on_gpu else FirstChunks()
+        self._reader = DeviceExecutor("kokoro-reader", 1)
+        self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
+            "kokoro-read", _next_requests, executor=self._reader, max_batch=_READ_BATCH
+        )
+        self._usual = _Course(network, observer)
+        self._quick = _Course(network, observer, quick=True) if network.lanes(quick=True) else self._usual
+
+    async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
+        return await self._read(requests)
+
+    async def pieces(self, request: SynthesisRequest, due: float) -> AsyncGenerator[SynthesisResult, None]:
+        yield await self.synthesize(request, due)
+
+    async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
+        if not request.input.ids:
+            return SynthesisResult(render_pause(request), 0.0)
+        planned = await (self._quick if is_short(request.input) else self._usual).plan(request.input, due)
+        course = self._quick if self._network.is_quick(planned.timed) else self._usual
+        finished = await course.finished(await course.launch(_Decoding(request, planned), due))
+        return await finished.rendered(request) if isinstance(finished, _Unrendered) else finished
+
+    async def close(self) -> None:
+        await self._read.close()
+        await asyncio.to_thread(self._reader.close)
+        for course in {self._usual, self._quick}:
+            await course.close()
 
 
 def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | Exception | None]:

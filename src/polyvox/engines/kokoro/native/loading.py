@@ -13,8 +13,8 @@ from polyvox.bundles.kokoro_weights import read_kokoro
 from polyvox.bundles.validate import Bundle
 from polyvox.bundles.wren_weights import read_distilled_bert, read_wren
 from polyvox.engines.kit.recording import captured_or_eager
+from polyvox.engines.kokoro.native.fused_kernels import fuse_blocks, fuse_kernels
 from polyvox.engines.kokoro.native.network import CPU_BATCH, GPU_BATCH, GraphShapes, NativeKokoro, styled_tokens
-from polyvox.engines.kokoro.native.norms import fuse_norms
 from polyvox.engines.kokoro.native.wren import NativeWren
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.settings import KokoroSettings
@@ -28,7 +28,9 @@ from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.placement import PRECISIONS, DeviceRequest, GpuAttempt, Placement, place_models, try_on_gpu
 
 FRAMES_PER_SECOND = 24_000 // FRAME
-LANES = 2
+LANES, QUICK_LANES = 2, 1
+_BYTES_FOR_LANES = 16 << 30
+"""Memory of a GPU, below which it has one lane for all chunks: graphs of a further one take up to four GiB."""
 LEAST_SNR = 12.0
 """Least signal-to-noise ratio of a device's samples against the CPU's, in decibels. 16-bit floats reach 30 and more; a
 device that computes something else stays around 0."""
@@ -72,7 +74,7 @@ def _load(settings: KokoroSettings, state: StateDict, item: ModelInput, place: P
         return NativeKokoro(network, settings.batch or CPU_BATCH)
     expected = probe(network, item)
     network.cast(torch.float64, place.dtype)
-    fuse_norms(network.to(place.device))
+    fuse_kernels(network.to(place.device))
     check_close(probe(network, item), expected)
     native = NativeKokoro(network, settings.batch or GPU_BATCH)
     frames = graph_frames(settings.graph_seconds)
@@ -80,7 +82,7 @@ def _load(settings: KokoroSettings, state: StateDict, item: ModelInput, place: P
 
 
 def _load_wren(settings: KokoroSettings, state: StateDict, item: ModelInput, place: Placement) -> NativeKokoro:
-    """The front in double precision and Wren in single precision, whatever the settings' precision is."""
+    """The front in double precision; of Wren, the products of its blocks may have less than single precision."""
     network, (wren, bert) = _network(state), load_shipped_wren()
     network.use_distilled(bert)
     del network.decoder  # Wren stands in its place
@@ -88,8 +90,9 @@ def _load_wren(settings: KokoroSettings, state: StateDict, item: ModelInput, pla
     if place.device == "cpu":
         return on_cpu
     expected = _probe_native(on_cpu, item)
-    fuse_norms(network.to(place.device))
-    native = NativeWren(network, wren.to(place.device), settings.batch or GPU_BATCH)
+    fuse_kernels(network.to(place.device))
+    fuse_blocks(wren.to(place.device), place.dtype)
+    native = NativeWren(network, wren, settings.batch or GPU_BATCH)
     check_close(_probe_native(native, item), expected)
     frames = graph_frames(settings.graph_seconds)
     return captured(native, frames, item, CudaGraphs) if frames else native
@@ -115,12 +118,20 @@ def captured(
     """The same network with all its shapes captured; `eager` itself where that fails or changes the samples."""
 
     def capture() -> NativeKokoro:
-        native = eager.with_shapes(GraphShapes(tuple(recorder() for _ in range(LANES)), recorder(), frames))
+        lanes, quick = (tuple(recorder() for _ in range(count)) for count in _lane_counts(eager.device))
+        native = eager.with_shapes(GraphShapes(lanes, recorder(), recorder(), frames, quick=quick))
         native.capture()
         check_close(_probe_native(native, item), _probe_native(eager, item))
         return native
 
     return captured_or_eager("Kokoro", capture, lambda: eager)[0]
+
+
+def _lane_counts(device: torch.device) -> tuple[int, int]:
+    """Lanes for chunks of all lengths, and for quick ones."""
+    if device.type == "cuda" and torch.cuda.mem_get_info(device)[0] < _BYTES_FOR_LANES:
+        return 1, 0
+    return LANES, QUICK_LANES
 
 
 def _probe_native(native: NativeKokoro, item: ModelInput) -> "Probe":

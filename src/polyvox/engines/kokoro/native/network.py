@@ -1,11 +1,10 @@
 """Kokoro's network in PyTorch on one device: batches of any lengths, in which no row depends on the others."""
 
-import hashlib
-import struct
 import threading
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from polyvox.engines.kokoro.native.lanes import Lane, Lanes
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.engines.kokoro.vocabulary import PADDING
 from polyvox.models.kokoro.model import FRAME, HARMONICS, EncodedTokens, Kokoro, StyledTokens
@@ -28,6 +28,10 @@ FRAMES_PER_CALL = 1_920
 """Most frames that one call decodes, padding included; it bounds memory, and how long others wait."""
 GPU_BATCH, CPU_BATCH = 32, 1
 """Default batch sizes. A CPU is no faster for a larger one."""
+QUICK_FRAMES = 120
+"""Chunks no longer than this, as the first of a text is, are decoded beside longer ones and not behind them."""
+_SHORT_TOKENS = 64
+"""More than a first chunk usually has, with the padding at both ends."""
 _SHORTEST = 32
 
 
@@ -36,13 +40,16 @@ class GraphShapes:
     """The padded numbers of frames and of tokens for which decoding and encoding are captured, each by its own.
 
     Each further `decode` is a lane: another stream of the GPU, with graphs of its own. While the recurrent layers of
-    one batch, which are small and many, take their turns, convolutions of another fill the GPU.
+    one batch, which are small and many, take their turns, convolutions of another fill the GPU. Those that are `quick`
+    are for chunks of up to `QUICK_FRAMES`, and go before all others; likewise `quick_encode`.
     """
 
     decode: tuple[Replay, ...]
     encode: Replay
+    quick_encode: Replay
     frames: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
+    quick: tuple[Replay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,24 +95,24 @@ class NativeKokoro:
         self.dtype = self._decoder_dtype()
         self.batch = batch
         self._shapes = shapes
-        self._generator = torch.Generator(self.device)
-        self._lane = 0
-        self._encoder_stream: torch.cuda.Stream | None = None
-        self._decoder_streams: list[torch.cuda.Stream | None] = [None] * self.lanes
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)  # weights may still be on their way
-            self._encoder_stream = torch.cuda.Stream(self.device, priority=-1)  # type: ignore[no-untyped-call]
-            self._decoder_streams = [torch.cuda.Stream(self.device) for _ in range(self.lanes)]  # type: ignore[no-untyped-call]
+        encoders = (None, None) if shapes is None else (shapes.encode, shapes.quick_encode)
+        self._encoder, self._quick_encoder = (Lane.on(self.device, replay, urgent=True) for replay in encoders)
+        decode, quick = ((None,), ()) if shapes is None else (shapes.decode, shapes.quick)
+        self._lanes = Lanes([Lane.on(self.device, replay) for replay in decode])
+        self._quick_lanes = Lanes([Lane.on(self.device, replay, urgent=True) for replay in quick])
 
     @property
     def runs_on(self) -> str:
         """The device that it runs on, in words."""
         return f"{self.prefix}PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
 
-    @property
-    def lanes(self) -> int:
-        """Batches that a GPU decodes side by side."""
-        return 1 if self._shapes is None else len(self._shapes.decode)
+    def lanes(self, *, quick: bool) -> int:
+        """Batches that a GPU decodes side by side: of quick chunks, or of all others."""
+        return len(self._quick_lanes if quick else self._lanes)
+
+    def is_quick(self, timed: TimedInput) -> bool:
+        """Whether an input has lanes that only short ones have."""
+        return len(self._quick_lanes) > 0 and timed.tokens.frames <= QUICK_FRAMES
 
     def with_shapes(self, shapes: GraphShapes) -> "NativeKokoro":
         """The same network, with shapes to capture."""
@@ -124,9 +131,13 @@ class NativeKokoro:
         return max(1, min(self.batch, FRAMES_PER_CALL // bucket))
 
     def predict_durations(self, items: Sequence[ModelInput]) -> list[TimedInput]:
-        """Encode the inputs and predict how long each will be."""
-        with self._on(self._encoder_stream):
-            encoded = self._encode(items)
+        """Encode the inputs and predict how long each will be.
+
+        One thread may do so for short inputs while another one does for others.
+        """
+        lane = self._quick_encoder if all(map(is_short, items)) else self._encoder
+        with self._on(lane.stream):
+            encoded = self._encode(items, lane)
         return [TimedInput(item, *each) for item, each in zip(items, encoded, strict=True)]
 
     def decode(self, timed: Sequence[TimedInput]) -> list[Pcm]:
@@ -134,10 +145,13 @@ class NativeKokoro:
         return self.launch(timed).rows()
 
     def launch(self, timed: Sequence[TimedInput]) -> LaunchedBatch:
-        """`decode`, without waiting for a GPU: the lanes take turns."""
-        self._lane = (self._lane + 1) % self.lanes
-        with self._on(self._decoder_streams[self._lane]):
-            samples = self._samples(timed)
+        """`decode`, without waiting for a GPU: the lanes take turns.
+
+        One thread may launch quick inputs while another one launches others.
+        """
+        lane = (self._quick_lanes if all(map(self.is_quick, timed)) else self._lanes).next()
+        with self._on(lane.stream):
+            samples = self._samples(timed, lane)
             if self.device.type != "cuda":
                 return LaunchedBatch(samples.clone(), timed)  # the next replay will overwrite it
             host = torch.empty(samples.shape, dtype=torch.float32, pin_memory=True)
@@ -150,23 +164,28 @@ class NativeKokoro:
         """Capture every shape."""
         if self._shapes is None:
             return
-        with self._on(self._encoder_stream):
-            for count in self._shapes.tokens:
-                for rows in finer_buckets(self.batch):
-                    self._replay_encoder(self._shapes, self._token_batch(rows, count))
-        for lane, stream in enumerate(self._decoder_streams):
-            self._lane = lane
-            with self._on(stream):
-                for length in self._shapes.frames:
-                    for rows in finer_buckets(self.room(length)):
-                        self._replay_decoder(self._shapes, self._frame_batch(rows, length))
+        for lane, most in ((self._encoder, self._shapes.tokens[-1]), (self._quick_encoder, _SHORT_TOKENS)):
+            with self._on(lane.stream):
+                for count in (count for count in self._shapes.tokens if count <= most):
+                    for rows in finer_buckets(self.batch):
+                        self._replay_encoder(lane, self._token_batch(rows, count))
+        for lanes, longest in ((self._lanes, self._shapes.frames[-1]), (self._quick_lanes, QUICK_FRAMES)):
+            lengths = [length for length in self._shapes.frames if length <= longest]
+            for lane in lanes:
+                self._capture_decoder(lane, lengths)
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
+
+    def _capture_decoder(self, lane: Lane, lengths: Sequence[int]) -> None:
+        with self._on(lane.stream):
+            for length in lengths:
+                for rows in finer_buckets(self.room(length)):
+                    self._replay_decoder(lane, self._frame_batch(lane, rows, length))
 
     def _decoder_dtype(self) -> torch.dtype:
         return self.network.decoder.text_residual.weight.dtype
 
-    def _encode(self, items: Sequence[ModelInput]) -> list[tuple[EncodedTokens, npt.NDArray[np.int64]]]:
+    def _encode(self, items: Sequence[ModelInput], lane: Lane) -> list[tuple[EncodedTokens, npt.NDArray[np.int64]]]:
         longest = max(len(item.ids) for item in items) + 2  # the padding at both ends
         if self._shapes is None or longest > self._shapes.tokens[-1]:
             eager = self.network.predict_durations([styled_tokens(item) for item in items])
@@ -174,7 +193,7 @@ class NativeKokoro:
         rows, padded = bucket_for(len(items), finer_buckets(self.batch)), bucket_for(longest, self._shapes.tokens)
         batch = self._token_batch(rows, padded, items)
         # The next replay will overwrite it.
-        encoding = self._replay_encoder(self._shapes, batch)[: len(items)].clone()
+        encoding = self._replay_encoder(lane, batch)[: len(items)].clone()
         # All rows in one copy: each waits for the device.
         frames = encoding[:, :, -1].long().cpu().numpy()
         durations = [row[: len(item.ids) + 2] for row, item in zip(frames, items, strict=True)]
@@ -183,31 +202,35 @@ class NativeKokoro:
             for row, own in enumerate(durations)
         ]
 
-    def _samples(self, timed: Sequence[TimedInput]) -> Tensor:
+    def _samples(self, timed: Sequence[TimedInput], lane: Lane) -> Tensor:
         """[rows, n], with rows and samples beyond what was asked for."""
         longest = max(each.tokens.frames for each in timed)
         if self._shapes is None or longest > self._shapes.frames[-1]:
-            return self._decode_eagerly(timed)
+            return self._decode_eagerly(timed, lane)
         length = bucket_for(longest, self._shapes.frames)
-        batch = self._frame_batch(bucket_for(len(timed), finer_buckets(self.room(length))), length, timed)
-        return self._replay_decoder(self._shapes, batch)[: len(timed)]
+        batch = self._frame_batch(lane, bucket_for(len(timed), finer_buckets(self.room(length))), length, timed)
+        return self._replay_decoder(lane, batch)[: len(timed)]
 
-    def _decode_eagerly(self, timed: Sequence[TimedInput]) -> Tensor:
+    def _decode_eagerly(self, timed: Sequence[TimedInput], lane: Lane) -> Tensor:
         noise = [torch.empty(each.tokens.noise_shape, device=self.device) for each in timed]
         for rows, each in zip(noise, timed, strict=True):
-            self._fill_noise(rows, each.item)
+            lane.fill_noise(rows, each.item)
         prosody = self.network.predict_contours([each.tokens for each in timed])
         return pad_sequence([row.float() * GAIN for row in self.network.decode(prosody, noise)], batch_first=True)
 
-    def _replay_encoder(self, shapes: GraphShapes, batch: "_TokenBatch") -> Tensor:
-        return shapes.encode(("encode", *batch.ids.shape), self._encode_batch, batch.tensors)
+    def _replay_encoder(self, lane: Lane, batch: "_TokenBatch") -> Tensor:
+        assert lane.replay is not None
+        return lane.replay(("encode", *batch.ids.shape), partial(self._encode_batch, lane.side), batch.tensors)
 
-    def _replay_decoder(self, shapes: GraphShapes, batch: "_FrameBatch") -> Tensor:
-        return shapes.decode[self._lane](("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
+    def _replay_decoder(self, lane: Lane, batch: "_FrameBatch") -> Tensor:
+        assert lane.replay is not None
+        return lane.replay(("decode", *batch.encoding.shape[:2]), self._decode_batch, batch.tensors)
 
-    def _encode_batch(self, ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor) -> Tensor:
+    def _encode_batch(
+        self, side: "torch.cuda.Stream | None", ends: Tensor, ids: Tensor, style: Tensor, speeds: Tensor
+    ) -> Tensor:
         """The first captured graph: ids to encoded tokens."""
-        return self.network.encode(ids, style, speeds, StaticRagged(ends, ids.shape[1]))
+        return self.network.encode(ids, style, speeds, StaticRagged(ends, ids.shape[1]), side)
 
     def _decode_batch(self, ends: Tensor, encoding: Tensor, style: Tensor, noise: Tensor) -> Tensor:
         """The second captured graph: encoded tokens to samples."""
@@ -227,7 +250,7 @@ class NativeKokoro:
         exact = self._sent(style).to(self.network.prosody_dtype)
         return _TokenBatch(self._sent(ends), self._sent(ids), exact, self._sent(speeds))
 
-    def _frame_batch(self, rows: int, length: int, timed: Sequence[TimedInput] = ()) -> "_FrameBatch":
+    def _frame_batch(self, lane: Lane, rows: int, length: int, timed: Sequence[TimedInput] = ()) -> "_FrameBatch":
         """Pad to `length` frames, and with dummy rows of one silent frame; no input has more tokens than frames."""
         config, exact = self.network.config, self.network.prosody_dtype
         ends = np.array([each.tokens.frames for each in timed] + [1] * (rows - len(timed)))
@@ -237,20 +260,16 @@ class NativeKokoro:
             padded = pad_sequence([each.tokens.encoding for each in timed], batch_first=True)
             encoding[: len(timed), : padded.shape[1]] = padded
             style[: len(timed)] = torch.stack([each.tokens.style for each in timed])
-        return _FrameBatch(self._sent(ends), encoding, style, self._noise(rows, length, timed))
+        return _FrameBatch(self._sent(ends), encoding, style, self._noise(lane, rows, length, timed))
 
-    def _noise(self, rows: int, length: int, timed: Sequence[TimedInput]) -> Tensor:
+    def _noise(self, lane: Lane, rows: int, length: int, timed: Sequence[TimedInput]) -> Tensor:
         noise = torch.zeros(rows, length * FRAME, HARMONICS, device=self.device)
         for row, each in zip(noise.unbind(), timed, strict=False):
-            self._fill_noise(row[: each.tokens.frames * FRAME], each.item)
+            lane.fill_noise(row[: each.tokens.frames * FRAME], each.item)
         return noise
 
     def _sent(self, values: npt.NDArray[Any]) -> Tensor:
         return upload(torch.from_numpy(values), self.device)
-
-    def _fill_noise(self, noise: Tensor, item: ModelInput) -> None:
-        """Draw the noise of an input: always the same on one kind of device."""
-        noise.normal_(generator=self._generator.manual_seed(noise_seed(item)))
 
     @contextmanager
     def _on(self, stream: "torch.cuda.Stream | None") -> Iterator[None]:
@@ -319,14 +338,11 @@ class _FrameBatch:
         return self.ends, self.encoding, self.style, self.noise
 
 
+def is_short(item: ModelInput) -> bool:
+    """Whether an input is encoded with others of its kind, as the first of a text is: durations of more take longer."""
+    return len(item.ids) + 2 <= _SHORT_TOKENS
+
+
 def styled_tokens(item: ModelInput) -> StyledTokens:
     """An input as the network takes it."""
     return StyledTokens((PADDING, *item.ids, PADDING), torch.tensor(item.style).flatten(), item.speed)
-
-
-def noise_seed(item: ModelInput) -> int:
-    """The seed of an input's noise: a hash of its ids, style and speed, so that its samples depend on nothing else."""
-    content = hashlib.blake2b(struct.pack("<d", item.speed), digest_size=8)
-    content.update(np.array(item.ids, "<i4").tobytes())
-    content.update(item.style.astype("<f4").tobytes())
-    return int.from_bytes(content.digest(), "little") >> 1

@@ -6,6 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from polyvox.engines.kokoro.native.lanes import Lane
 from polyvox.engines.kokoro.native.network import GraphShapes, NativeKokoro, TimedInput
 from polyvox.engines.kokoro.wren.decoder import USUAL_SAMPLES, normal_noise
 from polyvox.engines.kokoro.wren.heard import AUDIBLE_ENERGY, END_MARGIN, LEAD_FRAMES, MARGIN
@@ -13,10 +14,11 @@ from polyvox.models.kokoro.model import FRAME, Kokoro
 from polyvox.models.kokoro.ragged import FrameSpans, StaticRagged
 from polyvox.models.kokoro.wren import Wren
 from polyvox.models.kokoro.wren_batch import wren_samples
+from polyvox.models.kokoro.wren_blocks import ConvNeXtBlock
 
 
 class NativeWren(NativeKokoro):
-    """Wren behind Kokoro's front: whole chunks, in single precision, with the noise that ONNX Runtime's path has."""
+    """Wren behind Kokoro's front: whole chunks, with the noise that ONNX Runtime's path has."""
 
     prefix = "Wren in "
 
@@ -30,10 +32,12 @@ class NativeWren(NativeKokoro):
         return NativeWren(self.network, self.wren, self.batch, shapes)
 
     def _decoder_dtype(self) -> torch.dtype:
-        return self.wren.head.weight.dtype
+        block = self.wren.blocks[0]
+        assert isinstance(block, ConvNeXtBlock)
+        return block.expand.weight.dtype
 
-    def _decode_eagerly(self, timed: Sequence[TimedInput]) -> Tensor:
-        batch = self._frame_batch(len(timed), max(each.tokens.frames for each in timed), timed)
+    def _decode_eagerly(self, timed: Sequence[TimedInput], lane: Lane) -> Tensor:
+        batch = self._frame_batch(lane, len(timed), max(each.tokens.frames for each in timed), timed)
         return self._decode_batch(*batch.tensors)
 
     def _decode_batch(self, ends: Tensor, encoding: Tensor, style: Tensor, noise: Tensor) -> Tensor:
@@ -43,7 +47,7 @@ class NativeWren(NativeKokoro):
         acoustic = style.chunk(2, dim=1)[0].float()
         return wren_samples(self.wren, text, pitch.float(), energy.float(), acoustic, noise, frames, heard)
 
-    def _noise(self, rows: int, length: int, timed: Sequence[TimedInput]) -> Tensor:
+    def _noise(self, lane: Lane, rows: int, length: int, timed: Sequence[TimedInput]) -> Tensor:
         """One sequence for all."""
         samples = length * FRAME
         if samples > USUAL_SAMPLES:

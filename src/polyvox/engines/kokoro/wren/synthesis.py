@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass
 
+from polyvox.engines.kit.first_chunks import FirstChunks
 from polyvox.engines.kokoro.render import SAMPLE_RATE, RenderedChunk
 from polyvox.engines.kokoro.request import SynthesisRequest
 from polyvox.engines.kokoro.synthesis import SynthesisResult, render_pause
@@ -41,6 +42,7 @@ class WrenSynthesis:
     def __init__(self, render: Render, workers: int, observer: Observer | None) -> None:
         # The next chunk's plan is made while the last pieces of this one play.
         self.lookahead = 2
+        self.first_chunks = FirstChunks()
         self.workers = workers
         self._render = render
         self._device = DeviceExecutor("wren", workers, niceness=DeviceExecutor.LOW)
