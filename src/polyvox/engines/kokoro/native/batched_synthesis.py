@@ -86,7 +86,7 @@ class _Row:
 
 
 class _Course:
-    """What chunks of one kind go through in batches: their durations, their samples, and what is heard of these.
+    """The batches of chunks of one kind: their durations, then their samples, then what is heard of these.
 
     A batch is launched before those ahead of it end, at most one more than there are lanes, so that the device waits
     for nobody. One more thread reads the samples of each batch back and trims its chunks.

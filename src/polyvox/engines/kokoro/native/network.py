@@ -111,7 +111,7 @@ class NativeKokoro:
         return len(self._quick_lanes if quick else self._lanes)
 
     def is_quick(self, timed: TimedInput) -> bool:
-        """Whether an input has lanes that only short ones have."""
+        """True for an input that has lanes of its own, because it is short."""
         return len(self._quick_lanes) > 0 and timed.tokens.frames <= QUICK_FRAMES
 
     def with_shapes(self, shapes: GraphShapes) -> "NativeKokoro":
@@ -339,7 +339,7 @@ class _FrameBatch:
 
 
 def is_short(item: ModelInput) -> bool:
-    """Whether an input is encoded with others of its kind, as the first of a text is: durations of more take longer."""
+    """True for an input that is encoded apart, as the first of a text is: durations of longer ones take longer."""
     return len(item.ids) + 2 <= _SHORT_TOKENS
 
 
