@@ -11,7 +11,7 @@ from polyvox.engines.kokoro.native.network import GraphShapes, NativeKokoro, Tim
 from polyvox.engines.kokoro.wren.decoder import USUAL_SAMPLES, normal_noise
 from polyvox.engines.kokoro.wren.heard import AUDIBLE_ENERGY, END_MARGIN, LEAD_FRAMES, MARGIN
 from polyvox.models.kokoro.model import FRAME, Kokoro
-from polyvox.models.kokoro.ragged import FrameSpans, StaticRagged
+from polyvox.models.kokoro.ragged import FrameSpans, Ragged, StaticRagged
 from polyvox.models.kokoro.wren import Wren
 from polyvox.models.kokoro.wren_batch import wren_samples
 from polyvox.models.kokoro.wren_blocks import ConvNeXtBlock
@@ -37,13 +37,17 @@ class NativeWren(NativeKokoro):
         return block.expand.weight.dtype
 
     def _decode_eagerly(self, timed: Sequence[TimedInput], lane: Lane) -> Tensor:
-        batch = self._frame_batch(lane, len(timed), max(each.tokens.frames for each in timed), timed)
-        return self._decode_batch(*batch.tensors)
+        lengths = [each.tokens.frames for each in timed]
+        batch = self._frame_batch(lane, len(timed), max(lengths), timed)
+        # Lengths that the host knows: cuDNN runs an LSTM in one call, a kernel of ours is launched for each step.
+        return self._decode_rows(Ragged(lengths, self.device), batch.encoding, batch.style, batch.noise)
 
     def _decode_batch(self, ends: Tensor, encoding: Tensor, style: Tensor, noise: Tensor) -> Tensor:
-        frames = StaticRagged(ends, encoding.shape[1])
+        return self._decode_rows(StaticRagged(ends, encoding.shape[1]), encoding, style, noise)
+
+    def _decode_rows(self, frames: Ragged, encoding: Tensor, style: Tensor, noise: Tensor) -> Tensor:
         text, pitch, energy = self.network.frame_features(encoding, style, frames)
-        heard = partial(_heard_frames, first_frames=encoding[:, 0, -1].long(), ends=2 * ends)
+        heard = partial(_heard_frames, first_frames=encoding[:, 0, -1].long(), ends=2 * frames.ends)
         acoustic = style.chunk(2, dim=1)[0].float()
         return wren_samples(self.wren, text, pitch.float(), energy.float(), acoustic, noise, frames, heard)
 
