@@ -26,7 +26,7 @@ from polyvox.bench.process import cpu_seconds_of
 from polyvox.engines.kokoro.engine import KokoroEngine
 from polyvox.engines.kokoro.native.batched_synthesis import BatchedSynthesis
 from polyvox.engines.kokoro.native.lanes import Lane, Lanes
-from polyvox.engines.kokoro.native.loading import LANES, QUICK_LANES, graph_frames
+from polyvox.engines.kokoro.native.loading import EXPRESS_LANES, LANES, graph_frames
 from polyvox.engines.kokoro.native.network import GPU_BATCH, GraphShapes, LaunchedBatch, NativeKokoro, TimedInput
 from polyvox.engines.kokoro.render import SAMPLE_RATE
 from polyvox.engines.kokoro.request import ModelInput
@@ -54,8 +54,8 @@ class WaitingNetwork(NativeKokoro):
         self.device = torch.device("cuda")
         self.batch = GPU_BATCH
         self._shapes = GraphShapes((eagerly,) * LANES, eagerly, eagerly, tuple(frames))
-        self._lanes, self._quick_lanes = (
-            Lanes([Lane(eagerly, None, torch.Generator())] * count) for count in (LANES, QUICK_LANES)
+        self._lanes, self._express_lanes = (
+            Lanes([Lane(eagerly, None, torch.Generator())] * count) for count in (LANES, EXPRESS_LANES)
         )
         self._samples_of_all = torch.from_numpy(np.tile(_speech(LONGEST_FRAMES * FRAME), (GPU_BATCH, 1)))
         self._encoding, self._style = torch.zeros(1, 1), torch.zeros(256)

@@ -34,7 +34,8 @@ from polyvox.engines.kokoro.wren.model import WrenModel  # noqa: E402
 from polyvox.errors import BundleError, UnavailableError  # noqa: E402
 from polyvox.installation import load_settings  # noqa: E402
 from polyvox.models.kokoro.adain import AdaIN  # noqa: E402
-from polyvox.models.kokoro.ragged import BidirectionalLstm, StaticRagged, run_lstm  # noqa: E402
+from polyvox.models.kokoro.lstm import BidirectionalLstm, run_lstm  # noqa: E402
+from polyvox.models.kokoro.ragged import StaticRagged  # noqa: E402
 from polyvox.models.kokoro.wren_blocks import Condition, ConvNeXtBlock  # noqa: E402
 
 CPU_ONLY = "ONNX Runtime on the CPU"

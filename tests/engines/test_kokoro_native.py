@@ -20,8 +20,8 @@ from polyvox.engines.kokoro.engine import KokoroEngine  # noqa: E402
 from polyvox.engines.kokoro.native import batched_synthesis  # noqa: E402
 from polyvox.engines.kokoro.native import network as native_network  # noqa: E402
 from polyvox.engines.kokoro.native.batched_synthesis import _READ_BATCH, BatchedSynthesis  # noqa: E402
-from polyvox.engines.kokoro.native.lanes import noise_seed  # noqa: E402
 from polyvox.engines.kokoro.native.network import GAIN, GraphShapes, NativeKokoro, styled_tokens  # noqa: E402
+from polyvox.engines.kokoro.native.noise import noise_seed  # noqa: E402
 from polyvox.engines.kokoro.render import render  # noqa: E402
 from polyvox.engines.kokoro.request import ModelInput, SynthesisRequest  # noqa: E402
 from polyvox.errors import InvalidRequestError  # noqa: E402
@@ -220,9 +220,9 @@ class Counted(Fixed):
         return super().__call__(*given)
 
 
-def with_quick_lanes(monkeypatch):
-    """A network whose chunks of up to 16 frames and 12 ids are quick, and the recorders that those have."""
-    monkeypatch.setattr(native_network, "QUICK_FRAMES", 16)
+def with_express_lanes(monkeypatch):
+    """A network whose chunks of up to 16 frames and 12 ids are express, and the recorders that those have."""
+    monkeypatch.setattr(native_network, "EXPRESS_FRAMES", 16)
     monkeypatch.setattr(native_network, "_SHORT_TOKENS", TOKENS[0])
     encode, decode = Counted(), Counted()
     network = NativeKokoro(tiny_kokoro(), 4, GraphShapes((Fixed(),), Fixed(), encode, (16, 32), TOKENS, (decode,)))
@@ -232,27 +232,27 @@ def with_quick_lanes(monkeypatch):
 
 
 @pytest.mark.long
-def test_quick_chunks_have_lanes_of_their_own_and_sound_alike(monkeypatch):
-    network, encode, decode = with_quick_lanes(monkeypatch)
+def test_express_chunks_have_lanes_of_their_own_and_sound_alike(monkeypatch):
+    network, encode, decode = with_express_lanes(monkeypatch)
     plain = NativeKokoro(tiny_kokoro(), 4)
-    for phonemes, quick in (("nˈO.", 1), ("nˈO, nˈO, nˈO, nˈO.", 0)):
+    for phonemes, express in (("nˈO.", 1), ("nˈO, nˈO, nˈO, nˈO.", 0)):
         encode.calls = decode.calls = 0
         given = request_of(phonemes).input
         (timed,), (wanted,) = network.predict_durations([given]), plain.predict_durations([given])
         samples, expected = network.decode([timed])[0], plain.decode([wanted])[0]
-        assert (encode.calls, decode.calls, network.is_quick(timed)) == (quick, quick, bool(quick))
+        assert (encode.calls, decode.calls, network.is_express(timed)) == (express, express, bool(express))
         assert np.abs(samples - expected).max() <= ROUNDING * np.abs(expected).max()
 
 
 @pytest.mark.long
-async def test_quick_chunks_wait_for_no_other(monkeypatch):
-    network, sizes = with_quick_lanes(monkeypatch)[0], defaultdict(list)
+async def test_express_chunks_wait_for_no_other(monkeypatch):
+    network, sizes = with_express_lanes(monkeypatch)[0], defaultdict(list)
     synthesis = BatchedSynthesis(network, lambda report: sizes[report.stage].append(report.size))
     long, held = request_of("nˈO, nˈO, nˈO, nˈO."), threading.Event()
     launch = network.launch
 
     def launched(timed):
-        if not network.is_quick(timed[0]):
+        if not network.is_express(timed[0]):
             assert held.wait(60)
         return launch(timed)
 
@@ -265,7 +265,7 @@ async def test_quick_chunks_wait_for_no_other(monkeypatch):
         await waiting
         await synthesis.close()
     assert sizes == {
-        "kokoro-plan": [1], "kokoro-sound": [1], "kokoro-quick-plan": [3], "kokoro-quick-sound": [3]
+        "kokoro-plan": [1], "kokoro-sound": [1], "kokoro-express-plan": [3], "kokoro-express-sound": [3]
     }  # fmt: skip
 
 

@@ -7,8 +7,9 @@ torch = pytest.importorskip("torch")
 
 from helpers.tables import each_row  # noqa: E402
 from polyvox.models.kokoro import lstm_kernels  # noqa: E402
+from polyvox.models.kokoro.lstm import BidirectionalLstm, run_lstm  # noqa: E402
 from polyvox.models.kokoro.lstm_kernels import FusedLstm  # noqa: E402
-from polyvox.models.kokoro.ragged import BidirectionalLstm, Ragged, StaticRagged, run_lstm  # noqa: E402
+from polyvox.models.kokoro.ragged import Ragged, StaticRagged  # noqa: E402
 
 INPUTS, WIDTH, LENGTHS = 6, 16, (9, 5, 1)
 CLOSE = {torch.float64: 1e-14, torch.float32: 1e-6}

@@ -19,8 +19,9 @@ from helpers.kokoro_golden import (
 )
 from helpers.tables import each_row
 from polyvox.models.kokoro.adain import as_product
+from polyvox.models.kokoro.lstm import run_lstm
 from polyvox.models.kokoro.model import KokoroConfig, load_kokoro
-from polyvox.models.kokoro.ragged import Ragged, run_lstm
+from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.loading import WeightsError
 
 pytestmark = pytest.mark.slow

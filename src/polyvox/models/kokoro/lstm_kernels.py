@@ -17,7 +17,7 @@ _WARPS, _STAGES = 2, 3
 
 
 class FusedLstm:
-    """Implements `polyvox.models.kokoro.ragged.LstmKernel`, in double precision whatever the LSTM's is: tensor cores
+    """Implements `polyvox.models.kokoro.lstm.LstmKernel`, in double precision whatever the LSTM's is: tensor cores
     multiply that as it is."""
 
     def __init__(self, lstm: nn.LSTM) -> None:

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from polyvox.models.kokoro.adain import AdainBlock, AdaLayerNorm
-from polyvox.models.kokoro.ragged import BidirectionalLstm, Ragged, run_lstm
+from polyvox.models.kokoro.lstm import BidirectionalLstm, run_lstm
+from polyvox.models.kokoro.ragged import Ragged
 
 NAMES = ((r"^duration_proj\.linear_layer\.", "duration_proj."),)
 """Regular expressions that rename published weights to those of `ProsodyPredictor`."""

@@ -3,7 +3,8 @@
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polyvox.models.kokoro.ragged import BidirectionalLstm, Ragged, run_lstm
+from polyvox.models.kokoro.lstm import BidirectionalLstm, run_lstm
+from polyvox.models.kokoro.ragged import Ragged
 from polyvox.models.lookup import lookup
 
 _EPS = 1e-5

@@ -85,17 +85,17 @@ class _Row:
     index: int
 
 
-class _Course:
+class _Pipeline:
     """The batches of chunks of one kind: their durations, then their samples, then what is heard of these.
 
     A batch is launched before those ahead of it end, at most one more than there are lanes, so that the device waits
     for nobody. One more thread reads the samples of each batch back and trims its chunks.
     """
 
-    def __init__(self, network: NativeKokoro, observer: Observer | None, *, quick: bool = False) -> None:
-        name = "kokoro-quick" if quick else "kokoro"
+    def __init__(self, network: NativeKokoro, observer: Observer | None, *, express: bool = False) -> None:
+        name = "kokoro-express" if express else "kokoro"
         self._network = network
-        self._lanes = network.lanes(quick=quick)
+        self._lanes = network.lanes(express=express)
         self._under_way: deque[Event] = deque()
         device, self._finisher = DeviceExecutor(name, 1), DeviceExecutor(f"{name}-finisher", 1)
         planner = DeviceExecutor(f"{name}-planner", 1) if network.device.type == "cuda" else device
@@ -166,8 +166,8 @@ class BatchedSynthesis:
         self._read = Stage[Iterator[SynthesisRequest], SynthesisRequest | None](
             "kokoro-read", _next_requests, executor=self._reader, max_batch=_READ_BATCH
         )
-        self._usual = _Course(network, observer)
-        self._quick = _Course(network, observer, quick=True) if network.lanes(quick=True) else self._usual
+        self._usual = _Pipeline(network, observer)
+        self._express = _Pipeline(network, observer, express=True) if network.lanes(express=True) else self._usual
 
     async def next_request(self, requests: Iterator[SynthesisRequest]) -> SynthesisRequest | None:
         return await self._read(requests)
@@ -178,16 +178,16 @@ class BatchedSynthesis:
     async def synthesize(self, request: SynthesisRequest, due: float) -> SynthesisResult:
         if not request.input.ids:
             return SynthesisResult(render_pause(request), 0.0)
-        planned = await (self._quick if is_short(request.input) else self._usual).plan(request.input, due)
-        course = self._quick if self._network.is_quick(planned.timed) else self._usual
-        finished = await course.finished(await course.launch(_Decoding(request, planned), due))
+        planned = await (self._express if is_short(request.input) else self._usual).plan(request.input, due)
+        pipeline = self._express if self._network.is_express(planned.timed) else self._usual
+        finished = await pipeline.finished(await pipeline.launch(_Decoding(request, planned), due))
         return await finished.rendered(request) if isinstance(finished, _Unrendered) else finished
 
     async def close(self) -> None:
         await self._read.close()
         await asyncio.to_thread(self._reader.close)
-        for course in {self._usual, self._quick}:
-            await course.close()
+        for pipeline in {self._usual, self._express}:
+            await pipeline.close()
 
 
 def _next_requests(utterances: Sequence[Iterator[SynthesisRequest]]) -> list[SynthesisRequest | Exception | None]:

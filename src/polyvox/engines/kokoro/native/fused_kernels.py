@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from polyvox.models.kokoro.adain import AdaIN, NormKernel
+from polyvox.models.kokoro.lstm import BidirectionalLstm, LstmKernel, run_lstm
 from polyvox.models.kokoro.model import Kokoro
-from polyvox.models.kokoro.ragged import BidirectionalLstm, LstmKernel, StaticRagged, run_lstm
+from polyvox.models.kokoro.ragged import StaticRagged
 from polyvox.models.kokoro.wren import Wren
 from polyvox.models.kokoro.wren_blocks import BlockKernel, Condition, ConvNeXtBlock
 

@@ -1,15 +1,13 @@
 """Lanes: batches that a GPU decodes side by side, each on a stream of its own."""
 
-import hashlib
 import itertools
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from polyvox.engines.kokoro.native.noise import noise_seed
 from polyvox.engines.kokoro.request import ModelInput
 from polyvox.runtime.executors.cuda_graphs import Replay, own_stream
 
@@ -49,11 +47,3 @@ class Lanes:
 
     def next(self) -> Lane:
         return next(self._turns)
-
-
-def noise_seed(item: ModelInput) -> int:
-    """The seed of an input's noise: a hash of its ids, style and speed, so that its samples depend on nothing else."""
-    content = hashlib.blake2b(struct.pack("<d", item.speed), digest_size=8)
-    content.update(np.array(item.ids, "<i4").tobytes())
-    content.update(item.style.astype("<f4").tobytes())
-    return int.from_bytes(content.digest(), "little") >> 1

@@ -28,9 +28,9 @@ from polyvox.runtime.executors.cuda_graphs import CudaGraphs, Replay
 from polyvox.runtime.placement import PRECISIONS, DeviceRequest, GpuAttempt, Placement, place_models, try_on_gpu
 
 FRAMES_PER_SECOND = 24_000 // FRAME
-LANES, QUICK_LANES = 2, 1
+LANES, EXPRESS_LANES = 2, 1
 _BYTES_FOR_LANES = 16 << 30
-"""Memory of a GPU, below which it has one lane for all chunks: graphs of a further one take up to four GiB."""
+"""Free memory, below which a GPU has one lane for all chunks: graphs of a further one take up to four GiB."""
 LEAST_SNR = 12.0
 """Least signal-to-noise ratio of a device's samples against the CPU's, in decibels. 16-bit floats reach 30 and more; a
 device that computes something else stays around 0."""
@@ -118,8 +118,8 @@ def captured(
     """The same network with all its shapes captured; `eager` itself where that fails or changes the samples."""
 
     def capture() -> NativeKokoro:
-        lanes, quick = (tuple(recorder() for _ in range(count)) for count in _lane_counts(eager.device))
-        native = eager.with_shapes(GraphShapes(lanes, recorder(), recorder(), frames, quick=quick))
+        lanes, express = (tuple(recorder() for _ in range(count)) for count in _lane_counts(eager.device))
+        native = eager.with_shapes(GraphShapes(lanes, recorder(), recorder(), frames, express=express))
         native.capture()
         check_close(_probe_native(native, item), _probe_native(eager, item))
         return native
@@ -128,10 +128,10 @@ def captured(
 
 
 def _lane_counts(device: torch.device) -> tuple[int, int]:
-    """Lanes for chunks of all lengths, and for quick ones."""
+    """Lanes for chunks of all lengths, and for express ones."""
     if device.type == "cuda" and torch.cuda.mem_get_info(device)[0] < _BYTES_FOR_LANES:
         return 1, 0
-    return LANES, QUICK_LANES
+    return LANES, EXPRESS_LANES
 
 
 def _probe_native(native: NativeKokoro, item: ModelInput) -> "Probe":

@@ -28,7 +28,7 @@ FRAMES_PER_CALL = 1_920
 """Most frames that one call decodes, padding included; it bounds memory, and how long others wait."""
 GPU_BATCH, CPU_BATCH = 32, 1
 """Default batch sizes. A CPU is no faster for a larger one."""
-QUICK_FRAMES = 120
+EXPRESS_FRAMES = 120
 """Chunks no longer than this, as the first of a text is, are decoded beside longer ones and not behind them."""
 _SHORT_TOKENS = 64
 """More than a first chunk usually has, with the padding at both ends."""
@@ -40,16 +40,16 @@ class GraphShapes:
     """The padded numbers of frames and of tokens for which decoding and encoding are captured, each by its own.
 
     Each further `decode` is a lane: another stream of the GPU, with graphs of its own. While the recurrent layers of
-    one batch, which are small and many, take their turns, convolutions of another fill the GPU. Those that are `quick`
-    are for chunks of up to `QUICK_FRAMES`, and go before all others; likewise `quick_encode`.
+    one batch, which are small and many, take their turns, convolutions of another fill the GPU. The lanes of `express`
+    are for chunks of up to `EXPRESS_FRAMES`, and go before all others; likewise `express_encode`.
     """
 
     decode: tuple[Replay, ...]
     encode: Replay
-    quick_encode: Replay
+    express_encode: Replay
     frames: tuple[int, ...]
     tokens: tuple[int, ...] = (32, 48, 64, 96, 128, 192, 256)
-    quick: tuple[Replay, ...] = ()
+    express: tuple[Replay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,24 +95,24 @@ class NativeKokoro:
         self.dtype = self._decoder_dtype()
         self.batch = batch
         self._shapes = shapes
-        encoders = (None, None) if shapes is None else (shapes.encode, shapes.quick_encode)
-        self._encoder, self._quick_encoder = (Lane.on(self.device, replay, urgent=True) for replay in encoders)
-        decode, quick = ((None,), ()) if shapes is None else (shapes.decode, shapes.quick)
+        encoders = (None, None) if shapes is None else (shapes.encode, shapes.express_encode)
+        self._encoder, self._express_encoder = (Lane.on(self.device, replay, urgent=True) for replay in encoders)
+        decode, express = ((None,), ()) if shapes is None else (shapes.decode, shapes.express)
         self._lanes = Lanes([Lane.on(self.device, replay) for replay in decode])
-        self._quick_lanes = Lanes([Lane.on(self.device, replay, urgent=True) for replay in quick])
+        self._express_lanes = Lanes([Lane.on(self.device, replay, urgent=True) for replay in express])
 
     @property
     def runs_on(self) -> str:
         """The device that it runs on, in words."""
         return f"{self.prefix}PyTorch on {self.device.type} in {str(self.dtype).removeprefix('torch.')}"
 
-    def lanes(self, *, quick: bool) -> int:
-        """Batches that a GPU decodes side by side: of quick chunks, or of all others."""
-        return len(self._quick_lanes if quick else self._lanes)
+    def lanes(self, *, express: bool) -> int:
+        """Batches that a GPU decodes side by side: of express chunks, or of all others."""
+        return len(self._express_lanes if express else self._lanes)
 
-    def is_quick(self, timed: TimedInput) -> bool:
+    def is_express(self, timed: TimedInput) -> bool:
         """True for an input that has lanes of its own, because it is short."""
-        return len(self._quick_lanes) > 0 and timed.tokens.frames <= QUICK_FRAMES
+        return len(self._express_lanes) > 0 and timed.tokens.frames <= EXPRESS_FRAMES
 
     def with_shapes(self, shapes: GraphShapes) -> "NativeKokoro":
         """The same network, with shapes to capture."""
@@ -135,7 +135,7 @@ class NativeKokoro:
 
         One thread may do so for short inputs while another one does for others.
         """
-        lane = self._quick_encoder if all(map(is_short, items)) else self._encoder
+        lane = self._express_encoder if all(map(is_short, items)) else self._encoder
         with self._on(lane.stream):
             encoded = self._encode(items, lane)
         return [TimedInput(item, *each) for item, each in zip(items, encoded, strict=True)]
@@ -147,9 +147,9 @@ class NativeKokoro:
     def launch(self, timed: Sequence[TimedInput]) -> LaunchedBatch:
         """`decode`, without waiting for a GPU: the lanes take turns.
 
-        One thread may launch quick inputs while another one launches others.
+        One thread may launch express inputs while another one launches others.
         """
-        lane = (self._quick_lanes if all(map(self.is_quick, timed)) else self._lanes).next()
+        lane = (self._express_lanes if all(map(self.is_express, timed)) else self._lanes).next()
         with self._on(lane.stream):
             samples = self._samples(timed, lane)
             if self.device.type != "cuda":
@@ -164,12 +164,12 @@ class NativeKokoro:
         """Capture every shape."""
         if self._shapes is None:
             return
-        for lane, most in ((self._encoder, self._shapes.tokens[-1]), (self._quick_encoder, _SHORT_TOKENS)):
+        for lane, most in ((self._encoder, self._shapes.tokens[-1]), (self._express_encoder, _SHORT_TOKENS)):
             with self._on(lane.stream):
                 for count in (count for count in self._shapes.tokens if count <= most):
                     for rows in finer_buckets(self.batch):
                         self._replay_encoder(lane, self._token_batch(rows, count))
-        for lanes, longest in ((self._lanes, self._shapes.frames[-1]), (self._quick_lanes, QUICK_FRAMES)):
+        for lanes, longest in ((self._lanes, self._shapes.frames[-1]), (self._express_lanes, EXPRESS_FRAMES)):
             lengths = [length for length in self._shapes.frames if length <= longest]
             for lane in lanes:
                 self._capture_decoder(lane, lengths)
